@@ -1,0 +1,1 @@
+"""The lab: what the demo, the tests and the benchmarks run on."""

@@ -1,0 +1,1 @@
+"""The domain of the StarRocks operator: plain, typed Python; pure but for `frontend`."""

@@ -1,0 +1,1 @@
+"""The watcher: the process that sees events and decides whether anything is to be done."""
