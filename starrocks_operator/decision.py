@@ -1,0 +1,85 @@
+"""A Decision: what is to be done for one cluster now, what is not, and why, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from starrocks_operator.observed import ObjectKey
+from starrocks_operator.step import Step
+
+COMPONENTS = ("fe", "be", "cn", "hpa")  # in the order in which the roles apply them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What building the objects needs besides the CR: decided once, by the watcher, and handed to the roles as JSON.
+
+    profile: `upstream` or `safe`.
+    components: those whose objects may be applied now (their gates are open); a subset of COMPONENTS.
+    replicas: the replicas each StatefulSet shall have, by component. Differs from the CR while a scale-in is held.
+    cluster_id: the cluster id that was recorded at bootstrap; empty before.
+    properties: each component's configuration file, for the ports; by component.
+    service_names, pod_management: what an existing StatefulSet has and must keep, by component.
+    """
+
+    profile: str
+    components: tuple[str, ...]
+    replicas: Mapping[str, int]
+    cluster_id: str = ""
+    properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    service_names: Mapping[str, str] = field(default_factory=dict)
+    pod_management: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Context:
+        return cls(**{**document, "components": tuple(document["components"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something a person should know: becomes part of a condition and, when it appears, an Event.
+
+    reason: CamelCase, stable: ScaleInNotSupported, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
+    blocks: what it stops: "nothing", "membership" (no step is taken), "everything" (nothing is applied either).
+    degraded: whether it makes `Degraded` True.
+    """
+
+    reason: str
+    message: str
+    blocks: str = "nothing"
+    degraded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What is to be done for one cluster.
+
+    apply: the objects that must be written, by component, in order: only those that are absent, outdated or drifted.
+    prune: objects of ours that are no longer wanted.
+    step: the one membership step to take, if any.
+    waits: what we wait for, each a sentence in plain words. Empty, with nothing to do: the cluster is as wished.
+    findings: see Finding.
+    held: components whose gate is closed, with the reason.
+    fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
+    """
+
+    context: Context
+    apply: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    prune: tuple[ObjectKey, ...] = ()
+    step: Step | None = None
+    waits: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    held: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
+    fingerprint: str = ""
+
+    @property
+    def due(self) -> bool:
+        """Whether Ansible has anything to do."""
+        return bool(self.step or self.prune or any(self.apply.values()))

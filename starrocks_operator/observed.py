@@ -1,0 +1,159 @@
+"""What was seen of one cluster: its objects in Kubernetes, and its members as FE tells them.
+
+Everything here is plain data. The watcher fills it from its indexes, the `member` module from fresh reads; both
+decide with the same pure function on the same type, so they can only differ if the world did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+Raw = Mapping[str, Any]
+
+
+@dataclass(frozen=True, order=True)
+class ObjectKey:
+    """A Kubernetes object of one namespace: ("StatefulSet", "sample-fe")."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+    @classmethod
+    def of(cls, raw: Raw) -> ObjectKey:
+        return cls(raw["kind"], raw["metadata"]["name"])
+
+
+@dataclass(frozen=True)
+class Children:
+    """The labelled objects of one cluster, as the API server returned them (status included where it matters).
+
+    Kinds: StatefulSet, Pod, PersistentVolumeClaim, Service, ConfigMap, HorizontalPodAutoscaler, PodDisruptionBudget.
+    """
+
+    objects: Mapping[ObjectKey, Raw] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, raws: Iterable[Raw]) -> Children:
+        return cls({ObjectKey.of(raw): raw for raw in raws})
+
+    def get(self, kind: str, name: str) -> Raw | None:
+        return self.objects.get(ObjectKey(kind, name))
+
+    def of_kind(self, kind: str) -> tuple[Raw, ...]:
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[Raw, ...]]:
+        found: dict[str, list[Raw]] = {}
+        for key in sorted(self.objects):
+            found.setdefault(key.kind, []).append(self.objects[key])
+        return {kind: tuple(raws) for kind, raws in found.items()}
+
+
+class Outcome(StrEnum):
+    """How one frontend took our question."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"  # nothing listens, or no route
+    HUNG = "hung"  # connected, and no answer in time: what a frontend without a leader does
+    DENIED = "denied"  # wrong password, or rights missing
+    FAILED = "failed"  # an error text
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontendRow:
+    """A row of SHOW FRONTENDS or SHOW PROC '/frontends' (reference: starrocks-sql §1)."""
+
+    name: str
+    host: str
+    edit_log_port: int
+    role: str  # LEADER | FOLLOWER | OBSERVER | …
+    cluster_id: str
+    joined: bool
+    alive: bool
+    replayed_journal_id: int = 0
+    query_port: int = 0
+    start_time: str = ""
+    version: str = ""
+    error: str = ""
+
+    @property
+    def target(self) -> str:
+        return f"{self.host}:{self.edit_log_port}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeRow:
+    """A row of SHOW BACKENDS or SHOW COMPUTE NODES: what the two have in common, and tablets for backends."""
+
+    id: str
+    host: str
+    heartbeat_port: int
+    alive: bool
+    decommissioned: bool = False
+    tablets: int | None = None
+    running_queries: int | None = None
+    last_start_time: str = ""
+    version: str = ""
+    error: str = ""
+    status_code: str = ""
+    warehouse: str = ""
+
+    @property
+    def target(self) -> str:
+        return f"{self.host}:{self.heartbeat_port}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontendAnswer:
+    """What one frontend, asked by itself, said of the frontends it knows (its local view, which may be old)."""
+
+    pod: str
+    outcome: Outcome
+    error: str = ""
+    rows: tuple[FrontendRow, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontendView:
+    """The members as FE tells them, at one moment.
+
+    leader: host of the frontend that says of itself that it leads *and* answered a statement only a leader can
+        answer; None: nobody does.
+    frontends, backends, compute_nodes: the leader's rows; None: unknown (never the same as "none").
+    """
+
+    asked_at: datetime
+    answers: tuple[FrontendAnswer, ...] = ()
+    leader: str | None = None
+    frontends: tuple[FrontendRow, ...] | None = None
+    backends: tuple[ComputeRow, ...] | None = None
+    compute_nodes: tuple[ComputeRow, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A component's configuration file as found in the user's ConfigMap; `missing` names what was not there."""
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    missing: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """Everything a decision depends on besides the StarRocksCluster itself."""
+
+    now: datetime
+    children: Children
+    view: FrontendView | None = None  # None: not asked yet, or nobody to ask
+    configurations: Mapping[str, Configuration] = field(default_factory=dict)  # by component: fe, be, cn
+    missing_references: tuple[str, ...] = ()  # ConfigMaps and Secrets that the CR names and that do not exist
+    credentials_problem: str = ""  # why no password could be read, if so

@@ -1,0 +1,72 @@
+"""A Step: the one thing the operator does next to a cluster's membership, as data.
+
+Membership, rollout, configuration and storage all return Steps, and one executor performs them; so a plan is a list
+of Steps, what happened is a Step in status, and a crash is survived by deciding again. A Step is written to
+`status.nextStep` before it is done, and done only if deciding afresh still gives a Step with the same hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class StepKind(StrEnum):
+    """What a Step does; the values appear in status, events and metrics."""
+
+    ADD_FOLLOWER = "AddFollower"
+    DROP_FOLLOWER = "DropFollower"
+    ADD_BACKEND = "AddBackend"
+    ADD_COMPUTE_NODE = "AddComputeNode"
+    DROP_COMPUTE_NODE = "DropComputeNode"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step on one member.
+
+    target: what FE calls the member: `host:edit_log_port` for a frontend, `host:heartbeat_port` for a backend or
+        compute node.
+    expects: what must still be so when the step is done, as (fact, value) pairs, for example
+        ("name", "<member name in SHOW FRONTENDS>") so that a member that was re-added meanwhile is never dropped.
+    reversible: whether the opposite step takes it back without loss.
+    reason: a sentence for a person.
+    """
+
+    kind: StepKind
+    target: str
+    reason: str
+    reversible: bool
+    expects: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """What makes two Steps the same; the sentence is not part of it."""
+        identity = [self.kind, self.target, sorted(self.expects), self.reversible]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
+
+    def document(self) -> dict[str, Any]:
+        """The form in `status.nextStep` and in the file that a run is given."""
+        return {
+            "kind": str(self.kind),
+            "target": self.target,
+            "reason": self.reason,
+            "reversible": self.reversible,
+            "expects": [{"fact": fact, "value": value} for fact, value in self.expects],
+            "hash": self.hash,
+        }
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Step:
+        """The inverse of `document`."""
+        return cls(
+            kind=StepKind(document["kind"]),
+            target=document["target"],
+            reason=document.get("reason", ""),
+            reversible=bool(document["reversible"]),
+            expects=tuple((item["fact"], item["value"]) for item in document.get("expects", ())),
+        )
