@@ -1,0 +1,74 @@
+"""The typed StarRocksCluster: parsing, its rules, and the CRDs generated from it."""
+
+from starrocks_operator.model.autoscaling import AutoScalingPolicy, HPAPolicy
+from starrocks_operator.model.cluster import (
+    COMPONENT_NAMES,
+    GROUP,
+    KIND,
+    PLURAL,
+    VERSION,
+    ComponentName,
+    Key,
+    MalformedClusterError,
+    Metadata,
+    StarRocksCluster,
+    StarRocksClusterSpec,
+)
+from starrocks_operator.model.component import (
+    BackendSpec,
+    ComponentSpec,
+    ComputeNodeSpec,
+    FrontendProxySpec,
+    FrontendSpec,
+    LoadSpec,
+)
+from starrocks_operator.model.service import ServicePort, ServiceSpec
+from starrocks_operator.model.status import (
+    Bootstrap,
+    ComponentStatus,
+    ComputeNodeStatus,
+    Condition,
+    HorizontalScaler,
+    Member,
+    NextStep,
+    Reconcile,
+    StarRocksClusterStatus,
+)
+from starrocks_operator.model.volumes import ConfigMapInfo, HostPath, MountInfo, StorageVolume
+
+__all__ = [
+    "COMPONENT_NAMES",
+    "GROUP",
+    "KIND",
+    "PLURAL",
+    "VERSION",
+    "AutoScalingPolicy",
+    "BackendSpec",
+    "Bootstrap",
+    "ComponentName",
+    "ComponentSpec",
+    "ComponentStatus",
+    "ComputeNodeSpec",
+    "ComputeNodeStatus",
+    "Condition",
+    "ConfigMapInfo",
+    "FrontendProxySpec",
+    "FrontendSpec",
+    "HPAPolicy",
+    "HorizontalScaler",
+    "HostPath",
+    "Key",
+    "LoadSpec",
+    "MalformedClusterError",
+    "Member",
+    "Metadata",
+    "MountInfo",
+    "NextStep",
+    "Reconcile",
+    "ServicePort",
+    "ServiceSpec",
+    "StarRocksCluster",
+    "StarRocksClusterSpec",
+    "StarRocksClusterStatus",
+    "StorageVolume",
+]

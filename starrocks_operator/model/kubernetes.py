@@ -1,0 +1,63 @@
+"""Kubernetes types inside a StarRocksCluster: raw JSON for us, a full structural schema in the CRD.
+
+We hand these values on to the apiserver unread, so typing them would only cost time and lose fields that a newer
+Kubernetes knows. The marker names the type whose schema `embedded.py` expands when the CRD is generated.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+EMBEDDED = "x-embedded-kubernetes-type"
+"""Key that marks, in the intermediate JSON schema, a value to be expanded."""
+
+
+@dataclass(frozen=True)
+class Kubernetes:
+    """Marks a raw value as one of Kubernetes' own types, by its name in the Python client."""
+
+    type_name: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {EMBEDDED: self.type_name}
+
+
+Affinity = Annotated[dict[str, Any], Kubernetes("V1Affinity")]
+Capabilities = Annotated[dict[str, Any], Kubernetes("V1Capabilities")]
+Container = Annotated[dict[str, Any], Kubernetes("V1Container")]
+EnvVar = Annotated[dict[str, Any], Kubernetes("V1EnvVar")]
+HostAlias = Annotated[dict[str, Any], Kubernetes("V1HostAlias")]
+HPABehavior = Annotated[dict[str, Any], Kubernetes("V2HorizontalPodAutoscalerBehavior")]
+Lifecycle = Annotated[dict[str, Any], Kubernetes("V1Lifecycle")]
+LocalObjectReference = Annotated[dict[str, Any], Kubernetes("V1LocalObjectReference")]
+MetricSpec = Annotated[dict[str, Any], Kubernetes("V2MetricSpec")]
+PersistentVolumeClaimRetentionPolicy = Annotated[
+    dict[str, Any], Kubernetes("V1StatefulSetPersistentVolumeClaimRetentionPolicy")
+]
+ResourceClaim = Annotated[dict[str, Any], Kubernetes("CoreV1ResourceClaim")]
+Sysctl = Annotated[dict[str, Any], Kubernetes("V1Sysctl")]
+Toleration = Annotated[dict[str, Any], Kubernetes("V1Toleration")]
+TopologySpreadConstraint = Annotated[dict[str, Any], Kubernetes("V1TopologySpreadConstraint")]
+UpdateStrategy = Annotated[dict[str, Any], Kubernetes("V1StatefulSetUpdateStrategy")]
+
+QUANTITY_PATTERN = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+QUANTITY_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": QUANTITY_PATTERN,
+    "x-kubernetes-int-or-string": True,
+}
+
+Quantity = Annotated[str, BeforeValidator(str), WithJsonSchema(QUANTITY_SCHEMA)]
+"""A resource quantity, always as the string it is written as: `4` and `"4"` are the same."""
+
+Int32 = Annotated[int, WithJsonSchema({"type": "integer", "format": "int32"})]
+Int64 = Annotated[int, WithJsonSchema({"type": "integer", "format": "int64"})]
+
+StringMap = Mapping[str, str]
+QuantityMap = Mapping[str, Quantity]
