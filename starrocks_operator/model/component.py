@@ -10,16 +10,18 @@ from starrocks_operator.model.service import ServiceSpec
 from starrocks_operator.model.volumes import ConfigMapInfo, MountInfo, StorageVolume
 
 _LIST: Keywords = {"maxItems": MAX_ITEMS}
+_WORD: Keywords = {"maxLength": 64}
+_NOT_NEGATIVE: Keywords = {"minimum": 0}
 
 
 class LoadSpec(Model):
     """What every workload has."""
 
-    replicas: Int32 = Field(1, json_schema_extra={"minimum": 0})
+    replicas: Int32 = Field(1, json_schema_extra=_NOT_NEGATIVE)
     """How many pods."""
     image: str = Field("", json_schema_extra={"maxLength": 1024})
     """Container image."""
-    image_pull_policy: str | None = None
+    image_pull_policy: str | None = Field(None, json_schema_extra=_WORD)
     """Always, IfNotPresent (default) or Never."""
     image_pull_secrets: tuple[k8s.LocalObjectReference, ...] = ()
     """Secrets for pulling the image."""
@@ -33,6 +35,8 @@ class LoadSpec(Model):
     """Dynamic resource claims used by the main container."""
     annotations: StringMap = Field(default_factory=dict)
     """Annotations of the pods."""
+    shared_labels: StringMap = Field(default_factory=dict)
+    """Further labels of every object made for this component."""
     pod_labels: StringMap = Field(default_factory=dict)
     """Further labels of the pods."""
     scheduler_name: str = ""
@@ -53,11 +57,11 @@ class LoadSpec(Model):
     """ServiceAccount of the pods."""
     config_map_info: ConfigMapInfo | None = None
     """ConfigMap with the configuration file."""
-    startup_probe_failure_seconds: Int32 | None = None
+    startup_probe_failure_seconds: Int32 | None = Field(None, json_schema_extra=_NOT_NEGATIVE)
     """Seconds until a start counts as failed; absent: 300; 0 turns the probe off."""
-    liveness_probe_failure_seconds: Int32 | None = None
+    liveness_probe_failure_seconds: Int32 | None = Field(None, json_schema_extra=_NOT_NEGATIVE)
     """Seconds until a pod counts as dead; absent: 15; 0 turns the probe off."""
-    readiness_probe_failure_seconds: Int32 | None = None
+    readiness_probe_failure_seconds: Int32 | None = Field(None, json_schema_extra=_NOT_NEGATIVE)
     """Seconds until a pod counts as not ready; absent: 15; 0 turns the probe off."""
     lifecycle: k8s.Lifecycle | None = None
     """postStart and preStop of the main container; the default preStop stops the process gracefully."""
@@ -91,12 +95,16 @@ class ComponentSpec(LoadSpec):
     """Secrets to mount."""
     host_aliases: tuple[k8s.HostAlias, ...] = ()
     """Further lines of /etc/hosts."""
-    termination_grace_period_seconds: Int64 | None = None
+    termination_grace_period_seconds: Int64 | None = Field(None, json_schema_extra=_NOT_NEGATIVE)
     """Seconds between the order to stop and the kill; absent: 120."""
     sidecars: tuple[k8s.Container, ...] = ()
     """Containers beside the main one."""
     init_containers: tuple[k8s.Container, ...] = ()
     """Containers before the main one."""
+    dns_config: k8s.PodDNSConfig | None = None
+    """DNS settings of the pods."""
+    dns_policy: str | None = Field(None, json_schema_extra=_WORD)
+    """ClusterFirst (default), ClusterFirstWithHostNet, Default or None."""
     command: tuple[str, ...] = ()
     """Command of the main container, instead of the image's entrypoint."""
     args: tuple[str, ...] = ()
@@ -109,9 +117,9 @@ class ComponentSpec(LoadSpec):
     """Kernel parameters of the pods."""
     persistent_volume_claim_retention_policy: k8s.PersistentVolumeClaimRetentionPolicy | None = None
     """What becomes of claims; absent: they are kept."""
-    min_ready_seconds: Int32 | None = None
+    min_ready_seconds: Int32 | None = Field(None, json_schema_extra=_NOT_NEGATIVE)
     """Seconds a pod must be ready to count as available."""
-    pod_management_policy: str | None = None
+    pod_management_policy: str | None = Field(None, json_schema_extra=_WORD)
     """Parallel (default) or OrderedReady."""
 
     name: str | None = None

@@ -38,6 +38,7 @@ MetricSpec = Annotated[dict[str, Any], Kubernetes("V2MetricSpec")]
 PersistentVolumeClaimRetentionPolicy = Annotated[
     dict[str, Any], Kubernetes("V1StatefulSetPersistentVolumeClaimRetentionPolicy")
 ]
+PodDNSConfig = Annotated[dict[str, Any], Kubernetes("V1PodDNSConfig")]
 ResourceClaim = Annotated[dict[str, Any], Kubernetes("CoreV1ResourceClaim")]
 Sysctl = Annotated[dict[str, Any], Kubernetes("V1Sysctl")]
 Toleration = Annotated[dict[str, Any], Kubernetes("V1Toleration")]

@@ -17,18 +17,20 @@ class ServicePort(Model):
     """Port of the container that it leads to."""
     node_port: Int32 | None = None
     """Port on every node, for types NodePort and LoadBalancer."""
+    app_protocol: str | None = None
+    """Protocol spoken on the port, e.g. mysql or http."""
 
 
 class ServiceSpec(Model):
     """The external Service `<cluster>-<component>-service`."""
 
-    type: str | None = None
+    type: str | None = Field(None, json_schema_extra={"maxLength": 64})
     """ClusterIP (default), NodePort or LoadBalancer."""
     load_balancer_ip: str = Field("", alias="loadBalancerIP", json_schema_extra={"maxLength": MAX_LENGTH})
     """Address asked of the load balancer; only for type LoadBalancer."""
     load_balancer_source_ranges: tuple[str, ...] = ()
     """Client networks that the load balancer admits."""
-    external_traffic_policy: str | None = Field(None, json_schema_extra={"enum": ["Cluster", "Local"]})
+    external_traffic_policy: str | None = Field(None, json_schema_extra={"maxLength": 64})
     """Cluster or Local; only for types NodePort and LoadBalancer."""
     annotations: StringMap = Field(default_factory=dict)
     """Annotations of the Service."""
