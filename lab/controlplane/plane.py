@@ -1,0 +1,185 @@
+"""A running control plane: start it, find it again from another process, talk to it, end it."""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from lab.controlplane import binaries, slots
+from lab.controlplane.components import Component, plane
+from lab.controlplane.errors import LabError
+from lab.controlplane.layout import CONFIG, Layout
+from lab.controlplane.pki import write_credentials, write_private
+from lab.controlplane.processes import Process, last_lines, spawn
+from lab.controlplane.readiness import wait_until_served
+
+_STATE = "state.json"
+_PATIENCE = 60.0
+
+
+def _silent(_: str) -> None:
+    return
+
+
+@dataclass(frozen=True)
+class ControlPlane:
+    """One lab's control plane, described by what its state file says."""
+
+    layout: Layout
+    kubectl_program: Path
+    processes: tuple[Process, ...]
+
+    @classmethod
+    def start(
+        cls, directory: Path, *, name: str = "default", audit: bool = True, report: Callable[[str], None] = _silent
+    ) -> Self:
+        """Start a plane that is empty but for its node, or return the one that runs in `directory` already."""
+        directory = directory.resolve()
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        programs = binaries.ensure(report)
+        with _exclusive(directory):
+            if (directory / _STATE).exists():
+                existing = cls.attach(directory)
+                if not existing.dead():
+                    return existing
+                existing.stop()
+            return cls._start_empty(directory, name=name, audit=audit, programs=programs)
+
+    @classmethod
+    def attach(cls, directory: Path) -> Self:
+        """The plane of `directory`, from its state file; whether it runs is another question."""
+        path = directory.resolve() / _STATE
+        try:
+            state = json.loads(path.read_text())
+        except FileNotFoundError:
+            raise LabError(f"there is no lab in {directory}: start one with `python -m lab.controlplane up`") from None
+        layout = Layout(directory=directory.resolve(), name=state["name"], number=state["number"])
+        processes = tuple(Process(**process) for process in state["processes"])
+        return cls(layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes)
+
+    @property
+    def directory(self) -> Path:
+        return self.layout.directory
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig."""
+        return self.layout.kubeconfig
+
+    @property
+    def audit_log(self) -> Path:
+        return self.layout.audit_log
+
+    @property
+    def cidr(self) -> str:
+        """Where this lab's pods have their addresses."""
+        return self.layout.cidr
+
+    @property
+    def server(self) -> str:
+        return self.layout.server
+
+    def dead(self) -> list[str]:
+        """The parts that should run and do not."""
+        return [process.name for process in self.processes if not process.running()]
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
+        """Run kubectl as the administrator and return what it prints."""
+        command = [str(self.kubectl_program), f"--kubeconfig={self.kubeconfig}", *arguments]
+        done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            shown = " ".join(arguments)
+            raise LabError(f"`kubectl {shown}` failed in lab {self.layout.name}: {done.stderr.strip()}{self._obituary()}")
+        return done.stdout
+
+    def client(self) -> Any:
+        """A kubernetes.client.ApiClient of the administrator, made for this call."""
+        from kubernetes import config  # it takes most of a second to import, and most callers need no client
+
+        return config.new_client_from_config(str(self.kubeconfig))
+
+    def stop(self) -> None:
+        """End every process, the last started first. What they wrote stays until the next start."""
+        for process in reversed(self.processes):
+            process.stop()
+        (self.directory / _STATE).unlink(missing_ok=True)
+
+    @classmethod
+    def _start_empty(cls, directory: Path, *, name: str, audit: bool, programs: dict[str, Path]) -> Self:
+        slot = slots.claim(directory=directory, name=name, slots=binaries.cache_directory() / "slots")
+        layout = slot.layout
+        running: list[Process] = []
+        try:
+            shutil.rmtree(layout.etcd_data, ignore_errors=True)
+            layout.audit_log.unlink(missing_ok=True)
+            write_credentials(layout)
+            serving, working = plane(audit=audit)
+
+            def launch(component: Component) -> None:
+                command = [programs[component.name], *component.arguments(layout)]
+                log = layout.log(component.name)
+                running.append(spawn(component.name, command, log=log, cwd=directory, keep=slot.descriptor))
+                write_private(directory / _STATE, _state(layout, programs["kubectl"], running))
+
+            for component in serving:
+                launch(component)
+            started = cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running))
+            wait_until_served(layout, still_alive=started.check, patience=_PATIENCE)
+            for component in working:
+                launch(component)
+            started = cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running))
+            started._furnish()
+            return started
+        except BaseException:
+            cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running)).stop()
+            raise
+        finally:
+            os.close(slot.descriptor)  # the processes hold the claim now
+
+    def _furnish(self) -> None:
+        """Give the plane its node and storage class, and wait until a pod could be made and would run."""
+        self.kubectl("apply", "--server-side", "-f", str(CONFIG / "base.yaml"))
+        deadline = time.monotonic() + _PATIENCE
+        for waiting in (
+            ("node", "--all", "--for=condition=Ready"),
+            ("serviceaccount/default", "--namespace=default", "--for=create"),
+        ):
+            self.kubectl("wait", *waiting, f"--timeout={max(1, int(deadline - time.monotonic()))}s")
+            self.check()
+
+    def check(self) -> None:
+        """Say which part has ended, with its last words, if one has."""
+        obituary = self._obituary()
+        if obituary:
+            raise LabError(f"lab {self.layout.name} in {self.directory} has lost a part of its control plane.{obituary}")
+
+    def _obituary(self) -> str:
+        return "".join(
+            f"\n{part} has ended; the end of {self.layout.log(part)}:\n{last_lines(self.layout.log(part))}"
+            for part in self.dead()
+        )
+
+
+def _state(layout: Layout, kubectl: Path, processes: list[Process]) -> bytes:
+    state = {
+        "name": layout.name,
+        "number": layout.number,
+        "kubectl": str(kubectl),
+        "processes": [asdict(process) for process in processes],
+    }
+    return json.dumps(state, indent=2).encode()
+
+
+@contextmanager
+def _exclusive(directory: Path) -> Iterator[None]:
+    """One start at a time in a directory; the second then finds the first one's plane."""
+    with (directory / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
