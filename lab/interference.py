@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
+from kubernetes import config
 
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "content-length", "host"}
 TEXTS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable"}
@@ -140,13 +141,11 @@ class Interference:
 
 
 def credentials(kubeconfig: Path) -> tuple[str, ssl.SSLContext]:
-    """The server and the client certificate of a kubeconfig that names files."""
-    document = yaml.safe_load(kubeconfig.read_text())
-    cluster = document["clusters"][0]["cluster"]
-    user = document["users"][0]["user"]
-    tls = ssl.create_default_context(cafile=cluster["certificate-authority"])
-    tls.load_cert_chain(user["client-certificate"], user["client-key"])
-    return cluster["server"], tls
+    """The server and the client certificate that a kubeconfig names."""
+    configuration = config.new_client_from_config(str(kubeconfig)).configuration
+    tls = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    tls.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return str(configuration.host), tls
 
 
 @contextmanager

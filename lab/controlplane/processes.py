@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +46,21 @@ class Process:
             return None
 
 
-def spawn(name: str, command: Sequence[str | Path], *, log: Path, cwd: Path, keep: int) -> Process:
-    """Start a program in a session of its own, its output in `log`, the descriptor `keep` handed on to it."""
+def spawn(
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    cwd: Path,
+    keep: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Process:
+    """Start a program in a session of its own, its output in `log`, the descriptor `keep` handed on to it.
+
+    It gets our environment with `environment` on top, but never the KUBECONFIG that happens to be set.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
+    inherited = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
     with log.open("wb") as output:
         child = subprocess.Popen(
             [str(part) for part in command],
@@ -57,11 +68,10 @@ def spawn(name: str, command: Sequence[str | Path], *, log: Path, cwd: Path, kee
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=cwd,
-            env=environment,
-            pass_fds=(keep,),
+            env={**inherited, **(environment or {})},
+            pass_fds=() if keep is None else (keep,),
             start_new_session=True,
         )
-    _children.append(child)
     return Process(name=name, pid=child.pid, born=psutil.Process(child.pid).create_time())
 
 

@@ -1,0 +1,79 @@
+"""How the demo ends: what FE itself says of its members, the objects that were made, and what to try next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pymysql.cursors
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+STATEMENTS = {
+    "SHOW FRONTENDS": ("IP", "EditLogPort", "Role", "ClusterId", "Join", "Alive", "Version"),
+    "SHOW BACKENDS": ("BackendId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "TabletNum", "Version"),
+    "SHOW COMPUTE NODES": ("ComputeNodeId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "Version"),
+}
+
+
+def ask(address: str, statement: str) -> Sequence[dict[str, Any]]:
+    """What a frontend answers, as a client of the cluster would see it."""
+    connection = pymysql.connect(
+        host=address, port=9030, user="root", connect_timeout=5, read_timeout=15, cursorclass=pymysql.cursors.DictCursor
+    )
+    with connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def frontends_say(console: Console, address: str) -> None:
+    """FE's own SHOW FRONTENDS, SHOW BACKENDS and SHOW COMPUTE NODES, the columns that tell most."""
+    for statement, columns in STATEMENTS.items():
+        table = Table(*columns, title=f"{statement}  (asked of {address}:9030)", title_justify="left")
+        for row in ask(address, statement):
+            table.add_row(*(short(str(row.get(column, ""))) for column in columns))
+        console.print(table)
+
+
+def short(text: str) -> str:
+    """A host without the domain that all share."""
+    return text.removesuffix(".svc.cluster.local")
+
+
+def objects_made(console: Console, objects: Sequence[str]) -> None:
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(objects):
+        kind, _, rest = name.partition(" ")
+        kinds.setdefault(kind, []).append(rest)
+    table = Table("kind", "objects", title="What the operator made", title_justify="left")
+    for kind, names in kinds.items():
+        table.add_row(kind, "  ".join(names))
+    console.print(table)
+
+
+def next_steps(console: Console, *, kubeconfig: Path, kubectl: Path, name: str, control_port: int) -> None:
+    shown = (
+        kubeconfig if not kubeconfig.is_relative_to(Path.cwd()) else Path("$PWD") / kubeconfig.relative_to(Path.cwd())
+    )
+    lines = [
+        "The lab goes on running. In this shell:",
+        "",
+        f"  export KUBECONFIG={shown}",
+        f'  alias kubectl="{kubectl}"',
+        "",
+        "look at it      kubectl get src,pods        kubectl describe src " + name,
+        f"scale out       kubectl patch src {name} --type merge -p "
+        '\'{"spec":{"starRocksBeSpec":{"replicas":5}}}\'',
+        f"autoscale       kubectl scale src {name} --replicas 3        (compute nodes)",
+        f"kill a pod      kubectl delete pod {name}-fe-0        (who leads now? kubectl get src -w)",
+        f"break a node    .venv/bin/python -m lab.simulator --control 127.0.0.1:{control_port} kill {name}-fe-1",
+        f"a bad manifest  kubectl patch src {name} --type merge -p "
+        '\'{"spec":{"starRocksFeSpec":{"replicas":0}}}\'',
+        f"delete          kubectl delete src {name}        (the volumes stay)",
+        "",
+        "`make down` stops what this started.",
+    ]
+    console.print(Panel("\n".join(lines), title="What to try next", border_style="green"), soft_wrap=True)

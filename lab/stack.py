@@ -1,0 +1,172 @@
+"""The whole stage: a control plane, the simulator that plays its pods, and the operator, each a process of its own.
+
+The demo, the tests on the lab, the Molecule scenarios and the benchmark all stand on this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lab.controlplane import ControlPlane, LabError
+from lab.controlplane.processes import Process, last_lines, spawn
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parent.parent
+NAMESPACE = "starrocks"
+_STATE = "stack.json"
+MANIFESTS = ("crds/starrocks.com_starrocksclusters.yaml", "deploy/policies.yaml")
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Stack:
+    """A lab directory's control plane, and the simulator and operators that run on it."""
+
+    plane: ControlPlane
+    control_port: int
+    processes: dict[str, Process] = field(default_factory=dict)
+    metrics_ports: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, directory: Path, *, name: str = "default", report: Callable[[str], None] = print) -> Stack:
+        """The plane of `directory`, with the CRDs, the policies and the namespace; started if it does not run."""
+        plane = ControlPlane.start(directory, name=name, report=report)
+        state = directory / _STATE
+        if state.exists():
+            return cls.attach(directory)
+        stack = cls(plane=plane, control_port=free_port())
+        stack.install()
+        stack._save()
+        return stack
+
+    @classmethod
+    def attach(cls, directory: Path) -> Stack:
+        """The stack of `directory`, from another process."""
+        plane = ControlPlane.attach(directory)
+        state = json.loads((directory / _STATE).read_text())
+        return cls(
+            plane=plane,
+            control_port=state["control_port"],
+            processes={name: Process(**process) for name, process in state["processes"].items()},
+            metrics_ports=state["metrics_ports"],
+        )
+
+    def install(self) -> None:
+        """What a user installs before the operator: CRDs, policies, the operator's namespace."""
+        for manifest in MANIFESTS:
+            self.plane.kubectl("apply", "--server-side", "-f", str(ROOT / manifest))
+        crd = "crd/starrocksclusters.starrocks.com"
+        self.plane.kubectl("wait", "--for=condition=Established", crd, "--timeout=30s")
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+        self.plane.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(namespace))
+
+    def simulate(self, *, speed: float, arguments: Sequence[str] = ()) -> None:
+        """Play what runs in the pods, `speed` times as fast as life."""
+        if self._runs("simulator"):
+            return
+        command = [sys.executable, "-m", "lab.simulator", "--kubeconfig", self.plane.kubeconfig, "--speed", str(speed)]
+        command += ["--control", f"127.0.0.1:{self.control_port}", "--statement-log", self.statement_log, *arguments]
+        self._launch("simulator", command)
+
+    def operate(
+        self,
+        *,
+        name: str = "operator",
+        kubeconfig: Path | None = None,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> Process:
+        """Run an operator (a second one under another name) and return its process."""
+        if self._runs(name):
+            return self.processes[name]
+        port = self.metrics_ports.setdefault(name, free_port())
+        command = [sys.executable, "-m", "watcher", "--lease-namespace", NAMESPACE]
+        command += ["--http-address", f"127.0.0.1:{port}", *arguments]
+        env = {"KUBECONFIG": str(kubeconfig or self.plane.kubeconfig), "POD_NAME": name, **(environment or {})}
+        return self._launch(name, command, environment=env)
+
+    def end(self, name: str, *, patience: float = 15.0) -> None:
+        """End one process, as Kubernetes would: asked first."""
+        if process := self.processes.pop(name, None):
+            process.stop(patience=patience)
+            self._save()
+
+    def kill(self, name: str) -> None:
+        """Kill one process without a word, with everything in its process group: a node that goes dark."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        self._save()
+        wait_for(lambda: not process.running(), what=f"{name} to be gone")
+
+    def stop(self) -> None:
+        """End everything, the operators first."""
+        for name in [*sorted(self.processes.keys() - {"simulator"}), "simulator"]:
+            if process := self.processes.get(name):
+                process.stop(patience=15.0)
+        (self.directory / _STATE).unlink(missing_ok=True)
+        self.plane.stop()
+
+    @property
+    def directory(self) -> Path:
+        return self.plane.directory
+
+    @property
+    def statement_log(self) -> Path:
+        """Every statement that a frontend was given, one JSON document a line."""
+        return self.directory / "statements.jsonl"
+
+    def log(self, name: str) -> Path:
+        return self.directory / "logs" / f"{name}.log"
+
+    def check(self) -> None:
+        """Say which process has ended, with its last words, if one has."""
+        self.plane.check()
+        for name, process in self.processes.items():
+            if not process.running():
+                raise LabError(f"{name} has ended; the end of {self.log(name)}:\n{last_lines(self.log(name))}")
+
+    def _runs(self, name: str) -> bool:
+        return name in self.processes and self.processes[name].running()
+
+    def _launch(
+        self, name: str, command: Sequence[str | Path], *, environment: Mapping[str, str] | None = None
+    ) -> Process:
+        process = spawn(name, command, log=self.log(name), cwd=ROOT, environment=environment or {})
+        self.processes[name] = process
+        self._save()
+        return process
+
+    def _save(self) -> None:
+        state: dict[str, Any] = {
+            "control_port": self.control_port,
+            "processes": {name: asdict(process) for name, process in self.processes.items()},
+            "metrics_ports": self.metrics_ports,
+        }
+        (self.directory / _STATE).write_text(json.dumps(state, indent=2))
+
+
+def wait_for(condition: Callable[[], T], *, what: str, patience: float = 60.0, pause: float = 0.1) -> T:
+    """Ask until the answer is true, and return it; a sentence when patience is at its end."""
+    deadline = time.monotonic() + patience
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise LabError(f"waited {patience:.0f} s for {what}")
+        time.sleep(pause)
