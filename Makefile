@@ -1,19 +1,90 @@
-# `make help` lists the targets; every target works from a fresh checkout.
+# `make help` lists the targets; each works from a fresh checkout and installs what it needs into .venv and .cache.
 SHELL := /bin/bash
+.DEFAULT_GOAL := help
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV := .venv
-BIN := $(VENV)/bin
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+OURS := starrocks_operator watcher lab plugins tests crds
+
+# Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
+ifneq ($(filter command line,$(origin KUBECONFIG)),)
+CLUSTER := --kubeconfig $(abspath $(KUBECONFIG))
+endif
+unexport KUBECONFIG
+
+# ansible finds this repository as the collection starrocks.operator through the link that `deps` makes
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.cache/collections
+export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+export ANSIBLE_HOME := $(CURDIR)/.cache/ansible
 
 .PHONY: help
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{split($$1, t, ":"); printf "  make %-11s %s\n", t[1], $$2}'
 
 .PHONY: deps
-deps: $(VENV)/.ready  ## set up the Python environment (.venv) from the lock file
+deps: .venv/.ready  ## set up the Python environment (.venv) from the lock file
 
-$(VENV)/.ready: requirements-dev.lock
-	$(PYTHON) -m venv $(VENV)
+.venv/.ready: requirements-dev.lock
+	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-dev.lock
 	mkdir -p .cache/collections/ansible_collections/starrocks
 	ln -sfn ../../../.. .cache/collections/ansible_collections/starrocks/operator
 	touch $@
+
+.PHONY: lab
+lab: deps  ## build the control plane from Go modules (once, about six minutes)
+	$(BIN)/python -m lab.controlplane build
+
+.PHONY: demo
+demo: deps  ## a cluster that comes to life before your eyes (KUBECONFIG=… for a cluster of yours)
+	$(BIN)/python -m lab.demo $(CLUSTER)
+
+.PHONY: down
+down: deps  ## stop what `make demo` started
+	$(BIN)/python -m lab.demo --down
+
+.PHONY: run
+run: deps  ## run the operator from this checkout against a cluster: make run KUBECONFIG=…
+	@test -n "$(CLUSTER)" || { echo "name the cluster on the command line: make run KUBECONFIG=path" >&2; exit 2; }
+	KUBECONFIG=$(abspath $(KUBECONFIG)) $(BIN)/python -m watcher
+
+.PHONY: test
+test: lint unit cluster molecule  ## every test
+
+.PHONY: unit
+unit: deps  ## the pure tests: seconds
+	$(PYTEST) tests/unit -q
+
+.PHONY: cluster
+cluster: deps  ## the tests on the lab's control plane
+	$(PYTEST) tests/cluster -q
+
+.PHONY: molecule
+molecule: deps  ## the Molecule scenarios, as a user would try them
+	$(BIN)/python -m lab.scenarios
+
+.PHONY: lint
+lint: deps  ## ruff, mypy --strict, import-linter, ansible-lint, yamllint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/yamllint --strict .
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/ansible-lint --offline --strict
+
+.PHONY: bench
+bench: deps  ## figures, printed and stored in build/bench.json
+	$(BIN)/python -m lab.bench
+
+.PHONY: crds
+crds: deps  ## write crds/ anew from the typed model
+	$(BIN)/python -m starrocks_operator.model.crd
+
+.PHONY: lock
+lock: deps  ## renew the lock files (needs uv)
+	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml -o requirements.lock
+	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements-dev.lock
+
+.PHONY: clean
+clean:  ## remove what was built here (the control plane's cache stays)
+	rm -rf .venv .cache .lab build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,7 +1,7 @@
 """An API server having a bad day: a proxy that answers 409, 429 or 500 when told to, and drops watches.
 
-The operator is given the proxy's kubeconfig; everything it does passes through here and goes on to the real API
-server, so that only the failures are made up.
+The operator is given the proxy's kubeconfig, with its own token in it; everything it does passes through here and goes
+on to the real API server, so that only the failures are made up.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import re
 import ssl
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from typing import Any
 
 import yaml
 from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
-from kubernetes import config
 
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "content-length", "host"}
 TEXTS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable"}
@@ -38,7 +38,10 @@ class Interference:
     """A running proxy. `fail` and `drop_watches` may be called from any thread."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        self._server, self._tls = credentials(kubeconfig)
+        self._kubeconfig = yaml.safe_load(kubeconfig.read_text())
+        cluster = self._kubeconfig["clusters"][0]["cluster"]
+        self._server = cluster["server"]
+        self._tls = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
         self._faults: list[Fault] = []
         self._watches: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -60,15 +63,10 @@ class Interference:
         return len(watches)
 
     def write_kubeconfig(self, path: Path) -> Path:
-        """A kubeconfig that leads through here; it holds no credentials."""
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "lab",
-            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
-            "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{self.port}"}}],
-            "users": [{"name": "lab", "user": {}}],
-        }
+        """The same kubeconfig, but leading through here."""
+        cluster = {"server": f"http://127.0.0.1:{self.port}"}
+        clusters = [{**self._kubeconfig["clusters"][0], "cluster": cluster}]
+        document = {**self._kubeconfig, "clusters": clusters}
         path.write_text(yaml.safe_dump(document))
         return path
 
@@ -138,14 +136,6 @@ class Interference:
         if self._stopped is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(10)
-
-
-def credentials(kubeconfig: Path) -> tuple[str, ssl.SSLContext]:
-    """The server and the client certificate that a kubeconfig names."""
-    configuration = config.new_client_from_config(str(kubeconfig)).configuration
-    tls = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
-    tls.load_cert_chain(configuration.cert_file, configuration.key_file)
-    return str(configuration.host), tls
 
 
 @contextmanager

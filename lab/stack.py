@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lab.controlplane import ControlPlane, LabError
+from lab.controlplane.pki import write_private
 from lab.controlplane.processes import Process, last_lines, spawn
+from lab.witness import Witness
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
 NAMESPACE = "starrocks"
 _STATE = "stack.json"
-MANIFESTS = ("crds/starrocks.com_starrocksclusters.yaml", "deploy/policies.yaml")
+SERVICE_ACCOUNT = "starrocks-operator"
+MANIFESTS = ("crds/starrocks.com_starrocksclusters.yaml", "deploy/policies.yaml", "deploy/rbac.yaml")
 
 
 def free_port() -> int:
@@ -67,19 +70,33 @@ class Stack:
         )
 
     def install(self) -> None:
-        """What a user installs before the operator: CRDs, policies, the operator's namespace."""
+        """What a user installs before the operator: CRDs, policies, rights."""
         for manifest in MANIFESTS:
             self.plane.kubectl("apply", "--server-side", "-f", str(ROOT / manifest))
         crd = "crd/starrocksclusters.starrocks.com"
         self.plane.kubectl("wait", "--for=condition=Established", crd, "--timeout=30s")
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-        self.plane.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(namespace))
+        write_private(self.operator_kubeconfig, json.dumps(self._operator_credentials()).encode())
+
+    def _operator_credentials(self) -> dict[str, Any]:
+        """A kubeconfig of the operator's ServiceAccount, so that its rights are the ones that users give it."""
+        token = self.plane.kubectl("create", "token", SERVICE_ACCOUNT, f"--namespace={NAMESPACE}", "--duration=24h")
+        document: dict[str, Any] = json.loads(self.plane.kubeconfig.read_text())
+        user = {"name": document["users"][0]["name"], "user": {"token": token.strip()}}
+        return {**document, "users": [user]}
 
     def simulate(self, *, speed: float, arguments: Sequence[str] = ()) -> None:
         """Play what runs in the pods, `speed` times as fast as life."""
         if self._runs("simulator"):
             return
-        command = [sys.executable, "-m", "lab.simulator", "--kubeconfig", self.plane.kubeconfig, "--speed", str(speed)]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "lab.simulator",
+            "--kubeconfig",
+            self.plane.kubeconfig,
+            "--speed",
+            str(speed),
+        ]
         command += ["--control", f"127.0.0.1:{self.control_port}", "--statement-log", self.statement_log, *arguments]
         self._launch("simulator", command)
 
@@ -95,9 +112,9 @@ class Stack:
         if self._runs(name):
             return self.processes[name]
         port = self.metrics_ports.setdefault(name, free_port())
-        command = [sys.executable, "-m", "watcher", "--lease-namespace", NAMESPACE]
+        command: list[str | Path] = [sys.executable, "-m", "watcher", "--lease-namespace", NAMESPACE]
         command += ["--http-address", f"127.0.0.1:{port}", *arguments]
-        env = {"KUBECONFIG": str(kubeconfig or self.plane.kubeconfig), "POD_NAME": name, **(environment or {})}
+        env = {"KUBECONFIG": str(kubeconfig or self.operator_kubeconfig), "POD_NAME": name, **(environment or {})}
         return self._launch(name, command, environment=env)
 
     def end(self, name: str, *, patience: float = 15.0) -> None:
@@ -124,6 +141,16 @@ class Stack:
     @property
     def directory(self) -> Path:
         return self.plane.directory
+
+    @property
+    def operator_kubeconfig(self) -> Path:
+        return self.directory / "operator.kubeconfig"
+
+    @property
+    def witness(self) -> Witness:
+        """Who saw what the operators did."""
+        others = tuple(self.log(name) for name in self.metrics_ports)
+        return Witness(audit_log=self.plane.audit_log, statement_log=self.statement_log, other_logs=others)
 
     @property
     def statement_log(self) -> Path:
