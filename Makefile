@@ -61,7 +61,7 @@ cluster: deps  ## the tests on the lab's control plane
 
 .PHONY: molecule
 molecule: deps  ## the Molecule scenarios, as a user would try them
-	$(BIN)/python -m lab.scenarios
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/molecule test --all
 
 .PHONY: lint
 lint: deps  ## ruff, mypy --strict, import-linter, ansible-lint, yamllint

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import pymysql
-import pymysql.cursors
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
+
+from lab.question import ask
 
 STATEMENTS = {
     "SHOW FRONTENDS": ("IP", "EditLogPort", "Role", "ClusterId", "Join", "Alive", "Version"),
     "SHOW BACKENDS": ("BackendId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "TabletNum", "Version"),
     "SHOW COMPUTE NODES": ("ComputeNodeId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "Version"),
 }
-
-
-def ask(address: str, statement: str) -> Sequence[dict[str, Any]]:
-    """What a frontend answers, as a client of the cluster would see it."""
-    connection = pymysql.connect(
-        host=address, port=9030, user="root", connect_timeout=5, read_timeout=15, cursorclass=pymysql.cursors.DictCursor
-    )
-    with connection, connection.cursor() as cursor:
-        cursor.execute(statement)
-        return list(cursor.fetchall())
 
 
 def frontends_say(console: Console, address: str) -> None:
