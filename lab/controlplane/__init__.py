@@ -7,4 +7,6 @@
 from lab.controlplane.errors import LabError
 from lab.controlplane.plane import ControlPlane
 
-__all__ = ["ControlPlane", "LabError"]
+attach = ControlPlane.attach
+
+__all__ = ["ControlPlane", "LabError", "attach"]

@@ -1,7 +1,7 @@
 """The programs of the control plane: found where the user points, else built once from pinned Go modules and cached.
 
-Each directory under go/ is a Go module that pins one project. What it builds is cached outside the tree under a key made of
-its go.mod, go.sum and link flags, so that a changed pin is a new cache entry and an old one stays valid for older checkouts.
+Each directory under go/ is a Go module that pins one project. What it builds is cached outside the tree under a key made
+of its go.mod, go.sum and link flags: a changed pin is a new entry, and an old one stays valid for older checkouts.
 """
 
 import fcntl
@@ -38,7 +38,9 @@ class Module:
 
     @property
     def version(self) -> str:
-        pinned = re.search(rf"^(?:require|\s)\s*{re.escape(self.requirement)} (v\S+)", self._read("go.mod"), re.MULTILINE)
+        pinned = re.search(
+            rf"^(?:require|\s)\s*{re.escape(self.requirement)} (v\S+)", self._read("go.mod"), re.MULTILINE
+        )
         if pinned is None:
             raise LabError(f"{self.directory / 'go.mod'} does not pin {self.requirement}")
         return pinned[1]
@@ -119,7 +121,15 @@ def _build(module: Module, program: str, home: Path, report: Callable[[str], Non
     started = time.monotonic()
     compiler = go(cache_directory(), report)
     partial = home / f".{program}.{os.getpid()}.partial"
-    command = [str(compiler), "build", "-mod=readonly", "-trimpath", f"-ldflags={module.link_flags}", "-o", str(partial)]
+    command = [
+        str(compiler),
+        "build",
+        "-mod=readonly",
+        "-trimpath",
+        f"-ldflags={module.link_flags}",
+        "-o",
+        str(partial),
+    ]
     environment = os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "", "GOWORK": "off"}
     done = subprocess.run(
         [*command, module.programs[program]],

@@ -60,8 +60,6 @@ def etcd(layout: Layout) -> list[str]:
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster={layout.name}={peer}",
         "--unsafe-no-fsync=true",  # a lab may lose its data in a power cut
-        "--heartbeat-interval=500",
-        "--election-timeout=5000",
         "--auto-compaction-mode=periodic",
         "--auto-compaction-retention=30m",
         "--quota-backend-bytes=8589934592",
@@ -143,15 +141,12 @@ def kwok(layout: Layout) -> list[str]:
     ]
 
 
-def plane(*, audit: bool) -> tuple[list[Component], list[Component]]:
-    """The components that serve the API, and those that need it to be served."""
-    serving = [
+def plane(*, audit: bool) -> list[Component]:
+    """Every component, in the order of starting."""
+    return [
         Component("etcd", etcd),
         Component("kube-apiserver", lambda layout: kube_apiserver(layout, audit=audit)),
-    ]
-    working = [
         Component("kube-controller-manager", kube_controller_manager),
         Component("kube-scheduler", kube_scheduler),
         Component("kwok", kwok),
     ]
-    return serving, working

