@@ -1,7 +1,7 @@
 """The structural schema of Kubernetes' own types, read off the models of the official Python client.
 
-Runs only when CRDs are generated. Descriptions are left out: `kubectl explain pod.spec` has them, and a CRD that carries
-them all is too large to apply.
+Runs only when CRDs are generated. Descriptions are left out: `kubectl explain pod.spec` has them, and a CRD that
+carries them all is too large to apply.
 """
 
 import re
@@ -10,20 +10,17 @@ from typing import Any
 
 from kubernetes import client
 
-from starrocks_operator.model.kubernetes import QUANTITY_SCHEMA
-
 _SCALARS: dict[str, dict[str, Any]] = {
     "str": {"type": "string"},
     "bool": {"type": "boolean"},
     "int": {"type": "integer"},
     "float": {"type": "number"},
     "datetime": {"type": "string", "format": "date-time"},
-}
+}  # no formats of integers: they cost room, and the pod is checked again when it is made
 _INT_OR_STRING: dict[str, Any] = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
     "x-kubernetes-int-or-string": True,
 }
-_INT64 = {"run_as_user", "run_as_group", "toleration_seconds", "termination_grace_period_seconds"}
 
 _QUANTITIES = {
     ("V1ResourceRequirements", "limits"),
@@ -65,11 +62,9 @@ def expand(type_name: str) -> dict[str, Any]:
 def _attribute(owner: str, name: str, declared: str) -> dict[str, Any]:
     if (owner, name) in _QUANTITIES:
         if declared.startswith("Dict"):
-            return {"type": "object", "additionalProperties": QUANTITY_SCHEMA}
-        return QUANTITY_SCHEMA
+            return {"type": "object", "additionalProperties": _INT_OR_STRING}
+        return _INT_OR_STRING
     schema = _declared(declared)
-    if declared == "int":
-        schema = schema | {"format": "int64" if name in _INT64 else "int32"}
     if keys := _LIST_MAPS.get((owner, name)):
         schema = schema | {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys}
     return schema

@@ -13,19 +13,21 @@ from starrocks_operator.model.kubernetes import EMBEDDED
 Schema = dict[str, Any]
 
 _REQUIRED = "x-required"
-_NO_DEFAULT = (None, "", False, [], {})
+_ALWAYS_EXPANDED = ("V1StatefulSetUpdateStrategy", "CoreV1ResourceClaim")  # a rule or a list key needs them
+_NO_DEFAULT: tuple[Any, ...] = (None, "", False, [], {})
 
 
-def structural(model: type[Model]) -> Schema:
-    """The structural schema of a model."""
+def structural(model: type[Model], *, expanded: bool = True) -> Schema:
+    """The structural schema of a model; unexpanded, Kubernetes' larger types are objects of unknown content."""
     document = model.model_json_schema(by_alias=True)
     definitions = document.pop("$defs", {})
-    return _Structural(definitions).of(document)
+    return _Structural(definitions, expanded=expanded).of(document)
 
 
 class _Structural:
-    def __init__(self, definitions: dict[str, Schema]) -> None:
+    def __init__(self, definitions: dict[str, Schema], *, expanded: bool) -> None:
         self._definitions = definitions
+        self._expanded = expanded
 
     def of(self, raw: Schema) -> Schema:
         """One node, with all below it."""
@@ -60,5 +62,11 @@ class _Structural:
         if reference := schema.pop("$ref", None):
             schema = self._definitions[reference.rsplit("/", 1)[1]] | schema
         if type_name := schema.pop(EMBEDDED, None):
-            schema = expand(type_name) | schema
+            schema.pop("description", None)  # `kubectl explain pod.spec` says it better
+            schema = self._embedded(type_name) | schema
         return schema
+
+    def _embedded(self, type_name: str) -> Schema:
+        if self._expanded or type_name in _ALWAYS_EXPANDED:
+            return expand(type_name)
+        return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

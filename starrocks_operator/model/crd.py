@@ -1,0 +1,169 @@
+"""The CustomResourceDefinition, assembled from the model and its rules.
+
+`python -m starrocks_operator.model.crd` writes `crds/starrocksclusters.yaml`; a test fails when that file is stale.
+"""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from starrocks_operator.model.cluster import GROUP, KIND, PLURAL, StarRocksClusterSpec
+from starrocks_operator.model.component import FrontendProxySpec
+from starrocks_operator.model.rules import MISSPELT_SPEC_KEYS, RULES
+from starrocks_operator.model.schema import Schema, structural
+from starrocks_operator.model.status import StarRocksClusterStatus
+
+TARGET = Path("crds") / "starrocksclusters.yaml"
+LARGEST = 250_000
+"""Bytes of JSON: beyond 262,144 a plain `kubectl apply` cannot keep its last-applied annotation."""
+
+_HEADER = "# Generated from the typed model: run `python -m starrocks_operator.model.crd` after changing it.\n"
+
+_COLUMNS = (
+    ("Phase", "string", ".status.phase"),
+    ("FeStatus", "string", ".status.starRocksFeStatus.phase"),
+    ("BeStatus", "string", ".status.starRocksBeStatus.phase"),
+    ("CnStatus", "string", ".status.starRocksCnStatus.phase"),
+    ("FeProxyStatus", "string", ".status.starRocksFeProxyStatus.phase"),
+    ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+    ("QuorumSafe", "string", '.status.conditions[?(@.type=="QuorumSafe")].status'),
+    ("Age", "date", ".metadata.creationTimestamp"),
+)
+_SCALE = {
+    "specReplicasPath": ".spec.starRocksCnSpec.replicas",
+    "statusReplicasPath": ".status.starRocksCnStatus.replicas",
+    "labelSelectorPath": ".status.starRocksCnStatus.selector",
+}
+
+
+def cluster_crd() -> dict[str, Any]:
+    """The CustomResourceDefinition of StarRocksCluster."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{PLURAL}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {
+                "kind": KIND,
+                "listKind": f"{KIND}List",
+                "plural": PLURAL,
+                "singular": KIND.lower(),
+                "shortNames": ["src"],
+            },
+            "conversion": {"strategy": "None"},
+            "versions": [
+                _version("v1", stored=True, schema=_full_schema()),
+                _version("v1alpha1", stored=False, schema=_compact_schema()),
+            ],
+        },
+    }
+
+
+def _version(name: str, *, stored: bool, schema: Schema) -> dict[str, Any]:
+    version: dict[str, Any] = {
+        "name": name,
+        "served": True,
+        "storage": stored,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}, "scale": _SCALE},
+        "additionalPrinterColumns": [
+            {"name": column, "type": kind, "jsonPath": path} for column, kind, path in _COLUMNS
+        ],
+    }
+    if not stored:
+        version["deprecated"] = True
+        version["deprecationWarning"] = f"{GROUP}/{name} {KIND} is deprecated: write apiVersion {GROUP}/v1"
+    return version
+
+
+def _full_schema() -> Schema:
+    spec = structural(StarRocksClusterSpec)
+    # The proxy's fields are those of the frontends: to save room they are neither expanded nor described once more.
+    proxy = _without_descriptions(structural(FrontendProxySpec, expanded=False))
+    spec["properties"]["starRocksFeProxySpec"] |= {"properties": proxy["properties"]}
+    return _with_rules(_with_spec(spec, structural(StarRocksClusterStatus)))
+
+
+def _compact_schema() -> Schema:
+    """The same for v1alpha1, with Kubernetes' own types unexpanded and nothing described: two full ones do not fit."""
+    spec = structural(StarRocksClusterSpec, expanded=False)
+    schema = _with_rules(_with_spec(spec, structural(StarRocksClusterStatus)))
+    return {key: _without_descriptions(value) for key, value in schema.items()}
+
+
+def _with_spec(spec: Schema, status: Schema) -> Schema:
+    for wrong, right in MISSPELT_SPEC_KEYS.items():
+        spec["properties"][wrong] = {
+            "type": "object",
+            "description": f"Refused: write {right}.",
+            "x-kubernetes-preserve-unknown-fields": True,
+        }
+    return {
+        "type": "object",
+        "description": "One StarRocks cluster: frontends, backends and compute nodes.",
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": spec,
+            "status": status,
+        },
+    }
+
+
+def _with_rules(schema: Schema) -> Schema:
+    schema = copy.deepcopy(schema)  # the model's schemas share nodes
+    for rule in RULES:
+        for node in rule.nodes():
+            target = _node(schema, node)
+            if target is not None:
+                target.setdefault("x-kubernetes-validations", []).append(rule.as_validation())
+    return schema
+
+
+def _node(schema: Schema, node: tuple[str, ...]) -> Schema | None:
+    """A node of the schema; None below a type that is not expanded."""
+    for step in node:
+        if schema.get("x-kubernetes-preserve-unknown-fields"):
+            return None
+        schema = schema["items"] if step == "[]" else schema["properties"][step]
+    return schema
+
+
+def _without_descriptions(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_descriptions(child)
+            for key, child in value.items()
+            if not (key == "description" and isinstance(child, str))
+        }
+    if isinstance(value, list):
+        return [_without_descriptions(child) for child in value]
+    return value
+
+
+def size(crd: dict[str, Any]) -> int:
+    """Bytes of the CRD as compact JSON, as kubectl keeps it."""
+    return len(json.dumps(crd, separators=(",", ":")).encode())
+
+
+class _Plain(yaml.SafeDumper):
+    """YAML without anchors: shared nodes are written out."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+def as_yaml(crd: dict[str, Any]) -> str:
+    """The text of the file."""
+    body = yaml.dump(crd, Dumper=_Plain, sort_keys=False, width=120, allow_unicode=True)
+    return f"{_HEADER}---\n{body}"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(as_yaml(cluster_crd()), encoding="utf-8")

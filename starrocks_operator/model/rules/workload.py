@@ -1,0 +1,67 @@
+"""Rules about one component: image, resources, and words that must be one of a few."""
+
+from starrocks_operator.model.rules.judges import is_positive_count, must, requests_over_limits, wrong_resource
+from starrocks_operator.model.rules.rule import Rule
+from starrocks_operator.model.rules.shapes import choice, subdomain
+
+_NO_RESOURCE = (
+    "!(k in ['cpu', 'memory', 'ephemeral-storage', 'storage'] || k.startsWith('hugepages-') || k.contains('/'))"
+)
+
+
+_OVER_LIMIT = (
+    "r in self.requests && r in self.limits && "
+    "quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r])))"
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        name="image",
+        at="spec.{component}",
+        cel="has(self.image) && self.image != ''",
+        message="image is missing: name the container image, e.g. starrocks/fe-ubuntu:3.3.0",
+        judge=must(lambda component: bool(component.get("image"))),
+        spares_old=True,
+    ),
+    *(
+        Rule(
+            name="resource-name",
+            at=f"spec.{{workload}}.{field}",
+            cel=f"!self.exists(k, {_NO_RESOURCE})",
+            culprit=f"self.map(k, k).filter(k, {_NO_RESOURCE})[0]",
+            message="'{culprit}' is no resource name: write memory, cpu, ephemeral-storage, or a name with a '/'",
+            judge=wrong_resource,
+        )
+        for field in ("requests", "limits")
+    ),
+    Rule(
+        name="requests-over-limits",
+        at="spec.{workload}",
+        cel=f"!has(self.requests) || !has(self.limits) || !['cpu', 'memory'].exists(r, {_OVER_LIMIT})",
+        message="requests more cpu or memory than limits allows: raise limits or lower requests",
+        judge=requests_over_limits,
+        spares_old=True,
+    ),
+    subdomain(
+        name="service-account",
+        at="spec.{workload}.serviceAccount",
+        message="no ServiceAccount can have this name: use lower-case letters, digits and '-', e.g. starrocks-account",
+    ),
+    choice(
+        name="image-pull-policy",
+        at="spec.{workload}.imagePullPolicy",
+        choices=("Always", "IfNotPresent", "Never"),
+    ),
+    choice(
+        name="pod-management-policy",
+        at="spec.{component}.podManagementPolicy",
+        choices=("Parallel", "OrderedReady"),
+    ),
+    Rule(
+        name="max-unavailable",
+        at="spec.{component}.updateStrategy.rollingUpdate.maxUnavailable",
+        cel="type(self) == int ? self >= 1 : !string(self).startsWith('0')",
+        message="a rolling update in which no pod may be unavailable never moves: use at least 1",
+        judge=must(is_positive_count),
+    ),
+)
