@@ -1,0 +1,194 @@
+"""The components of a cluster as one table: what frontends, backends and compute nodes differ in is here, not in code.
+
+Every value is what the images and existing clusters go by; changing one restarts pods of adopted clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_ROOT = "/opt/starrocks"
+HEALTH_PATH = "/api/health"
+PROBE_PERIOD_SECONDS = 5
+GRACE_PERIOD_SECONDS = 120
+RUN_AS = 1000  # uid and gid of the user `starrocks` in the images
+
+
+@dataclass(frozen=True, kw_only=True)
+class Port:
+    """A port a process listens on. keys: where its configuration file says so, the first found counts.
+
+    default 0: not open unless configured.
+    """
+
+    keys: tuple[str, ...]
+    default: int
+    app_protocol: str = ""  # of the Services' port
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposed:
+    """A port as a container or a Service shows it. port: its name in Component.ports."""
+
+    name: str
+    port: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DefaultVolume:
+    """An emptyDir that a component gets unless the user brought a volume for the same purpose.
+
+    suffixes: a user's volume whose name ends so serves the purpose; so does one mounted at (or around) the path.
+    path: below the component's home.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """What one component is made of.
+
+    graceful_from: per minor version, the first release whose stop script knows `-g`; others know it always.
+    member_port: the port by which FE knows a member of this kind.
+    template_named: whether the pod template carries the workload's name.
+    claim_retention: the fields of persistentVolumeClaimRetentionPolicy that are passed on.
+    frontend_service: the value of FE_SERVICE_NAME.
+    """
+
+    name: str
+    title: str
+    spec_field: str
+    env_field: str
+    ports: dict[str, Port]
+    container_ports: tuple[Exposed, ...]
+    external_ports: tuple[Exposed, ...]
+    headless_ports: tuple[Exposed, ...]
+    health_port: str
+    member_port: str
+    default_volumes: tuple[DefaultVolume, ...]
+    graceful_from: tuple[tuple[int, int, int], ...] = ()
+    template_named: bool
+    claim_retention: tuple[str, ...]
+    frontend_service: str = "{cluster}-fe-service"
+    knows_query_port: bool = True
+    disruption_budget: bool
+
+    @property
+    def configuration_file(self) -> str:
+        return f"{self.name}.conf"
+
+    @property
+    def configuration_mount(self) -> str:
+        """Where the ConfigMap of configMapInfo is mounted; the image's entrypoint links its files from there."""
+        return f"/etc/starrocks/{self.name}/conf"
+
+    def home(self, root: str) -> str:
+        return f"{root}/{self.name}"
+
+    def entrypoint(self, root: str) -> str:
+        return f"{root}/{self.name}_entrypoint.sh"
+
+    def stop_script(self, root: str) -> str:
+        return f"{self.home(root)}/bin/stop_{self.name}.sh"
+
+
+def _exposed(*pairs: tuple[str, str]) -> tuple[Exposed, ...]:
+    return tuple(Exposed(name=name, port=port) for name, port in pairs)
+
+
+_COMPUTE_PORTS = {
+    "webserver": Port(keys=("webserver_port", "be_http_port"), default=8040),
+    "heartbeat": Port(keys=("heartbeat_service_port",), default=9050),
+    "brpc": Port(keys=("brpc_port",), default=8060),
+    "arrow-flight": Port(keys=("arrow_flight_port",), default=0),
+}
+_COMPUTE_CONTAINER = (("webserver-port", "webserver"), ("heartbeat-port", "heartbeat"), ("brpc-port", "brpc"))
+_COMPUTE_EXTERNAL = (("webserver", "webserver"), ("heartbeat", "heartbeat"), ("brpc", "brpc"))
+_COMPUTE_HEADLESS = (("heartbeat", "heartbeat"), ("arrow-flight", "arrow-flight"))
+
+FE = Component(
+    name="fe",
+    title="frontend",
+    spec_field="starRocksFeSpec",
+    env_field="feEnvVars",
+    ports={
+        "http": Port(keys=("http_port",), default=8030),
+        "rpc": Port(keys=("rpc_port",), default=9020),
+        "query": Port(keys=("query_port",), default=9030, app_protocol="mysql"),
+        "edit-log": Port(keys=("edit_log_port",), default=9010),
+        "arrow-flight": Port(keys=("arrow_flight_port",), default=0),
+    },
+    container_ports=_exposed(("http-port", "http"), ("rpc-port", "rpc"), ("query-port", "query")),
+    external_ports=_exposed(
+        ("http", "http"),
+        ("rpc", "rpc"),
+        ("query", "query"),
+        ("edit-log", "edit-log"),
+        ("arrow-flight", "arrow-flight"),
+    ),
+    headless_ports=_exposed(("query-port", "query")),
+    health_port="http",
+    member_port="edit-log",
+    default_volumes=(
+        DefaultVolume(name="fe-meta", suffixes=("meta",), path="meta"),
+        DefaultVolume(name="fe-log", suffixes=("log",), path="log"),
+    ),
+    template_named=True,
+    claim_retention=("whenDeleted",),
+    frontend_service="{cluster}-fe-service.{namespace}",
+    knows_query_port=False,
+    disruption_budget=True,
+)
+
+BE = Component(
+    name="be",
+    title="backend",
+    spec_field="starRocksBeSpec",
+    env_field="beEnvVars",
+    ports={"be": Port(keys=("be_port",), default=9060), **_COMPUTE_PORTS},
+    container_ports=_exposed(("be-port", "be"), *_COMPUTE_CONTAINER),
+    external_ports=_exposed(("be", "be"), *_COMPUTE_EXTERNAL),
+    headless_ports=_exposed(*_COMPUTE_HEADLESS),
+    health_port="webserver",
+    member_port="heartbeat",
+    default_volumes=(
+        DefaultVolume(name="be-data", suffixes=("data", "storage"), path="storage"),
+        DefaultVolume(name="be-log", suffixes=("log",), path="log"),
+    ),
+    graceful_from=((3, 3, 19), (3, 4, 8), (3, 5, 6)),
+    template_named=True,
+    claim_retention=("whenDeleted",),
+    disruption_budget=True,
+)
+
+CN = Component(
+    name="cn",
+    title="compute node",
+    spec_field="starRocksCnSpec",
+    env_field="cnEnvVars",
+    ports={"thrift": Port(keys=("thrift_port", "be_port"), default=9060), **_COMPUTE_PORTS},
+    container_ports=_exposed(("thrift-port", "thrift"), *_COMPUTE_CONTAINER),
+    external_ports=_exposed(("thrift", "thrift"), *_COMPUTE_EXTERNAL),
+    headless_ports=_exposed(*_COMPUTE_HEADLESS),
+    health_port="webserver",
+    member_port="heartbeat",
+    default_volumes=(DefaultVolume(name="cn-log", suffixes=("log",), path="log"),),
+    graceful_from=((3, 3, 17), (3, 4, 6), (3, 5, 2)),
+    template_named=False,
+    claim_retention=("whenDeleted", "whenScaled"),
+    disruption_budget=False,
+)
+
+COMPONENTS: dict[str, Component] = {component.name: component for component in (FE, BE, CN)}
+"""The components that have pods, frontends first."""
+
+FIELD_ENVIRONMENT = (
+    ("POD_NAME", "metadata.name"),
+    ("POD_IP", "status.podIP"),
+    ("HOST_IP", "status.hostIP"),
+    ("POD_NAMESPACE", "metadata.namespace"),
+)
+"""Environment that every main container takes from its pod, in this order."""

@@ -1,0 +1,50 @@
+"""All objects of a cluster, by component, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from starrocks_operator.components import COMPONENTS, Component
+from starrocks_operator.decision import Context
+from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.objects.autoscaler import autoscaler
+from starrocks_operator.objects.config_maps import marker, scripts
+from starrocks_operator.objects.disruption_budget import disruption_budget
+from starrocks_operator.objects.metadata import Object
+from starrocks_operator.objects.services import external_service, headless_service
+from starrocks_operator.objects.stateful_set import stateful_set
+
+
+def build(cluster: StarRocksCluster, context: Context) -> dict[str, tuple[Object, ...]]:
+    """The objects of every component in context.components; none for a component that the cluster does not have."""
+    return {name: tuple(_objects(cluster, name, context)) for name in context.components}
+
+
+def _objects(cluster: StarRocksCluster, name: str, context: Context) -> Iterator[Object]:
+    if name == "hpa":
+        policy = cluster.spec.cn.auto_scaling_policy if cluster.spec.cn else None
+        if policy is not None:
+            yield autoscaler(cluster, policy)
+        return
+    spec: ComponentSpec | None = {"fe": cluster.spec.fe, "be": cluster.spec.be, "cn": cluster.spec.cn}[name]
+    if spec is not None:
+        yield from _workload(cluster, COMPONENTS[name], spec, context)
+
+
+def _workload(
+    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context
+) -> Iterator[Object]:
+    """What pods need comes before the StatefulSet that makes them."""
+    name = component.name
+    properties = context.properties.get(name, {})
+    safe = context.profile == "safe"
+    if name == "fe":
+        yield marker(cluster, context.cluster_id)
+        if safe:
+            yield scripts(cluster)
+    yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
+    yield external_service(cluster, component, spec, properties)
+    yield stateful_set(cluster, component, spec, context)
+    budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
+    if budget is not None:
+        yield budget

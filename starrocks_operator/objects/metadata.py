@@ -1,0 +1,74 @@
+"""What every object carries: labels by which it is found, its owner, and the hash of what we wanted of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starrocks_operator.model import GROUP, KIND, VERSION, StarRocksCluster
+from starrocks_operator.objects.names import stateful_set_name
+
+OWNER_LABEL = "app.starrocks.ownerreference/name"
+COMPONENT_LABEL = "app.kubernetes.io/component"
+APPLIED_HASH = "starrocks.com/applied-hash"
+PROFILE = "starrocks.com/profile"
+
+Object = dict[str, Any]
+
+
+def labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
+    """Labels of workloads, Services and everything else but pods."""
+    return {OWNER_LABEL: cluster.metadata.name, COMPONENT_LABEL: component}
+
+
+def selector(cluster: StarRocksCluster, component: str) -> dict[str, str]:
+    """Labels of pods: here the owner is the StatefulSet."""
+    return {OWNER_LABEL: stateful_set_name(cluster, component), COMPONENT_LABEL: component}
+
+
+def owner_reference(cluster: StarRocksCluster) -> Object:
+    return {
+        "apiVersion": f"{GROUP}/{VERSION}",
+        "kind": KIND,
+        "name": cluster.metadata.name,
+        "uid": cluster.metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def make_object(
+    cluster: StarRocksCluster,
+    *,
+    api_version: str,
+    kind: str,
+    name: str,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str] | None = None,
+    **content: Any,
+) -> Object:
+    """An object of the cluster, owned by it and stamped with the hash of its own content."""
+    metadata: Object = {
+        "name": name,
+        "namespace": cluster.metadata.namespace,
+        "labels": dict(labels),
+        "ownerReferences": [owner_reference(cluster)],
+    }
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    made = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **content}
+    metadata.setdefault("annotations", {})[APPLIED_HASH] = content_hash(made)
+    return made
+
+
+def content_hash(wanted: Mapping[str, Any]) -> str:
+    """The hash of a wanted object, without the annotation that carries it."""
+    content = json.dumps(wanted, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def without_empty(content: Mapping[str, Any]) -> Object:
+    """The fields that say something: what is absent, and empty lists, maps and strings, is left to Kubernetes."""
+    return {key: value for key, value in content.items() if value is not None and value not in ("", (), [], {})}

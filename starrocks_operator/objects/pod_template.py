@@ -1,0 +1,109 @@
+"""The pod template of a component, exactly as the official operator makes it: adopted pods must not restart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starrocks_operator.components import GRACE_PERIOD_SECONDS, RUN_AS, Component
+from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.objects.configuration import port_of, ports_of
+from starrocks_operator.objects.environment import custom_root, environment, root_path
+from starrocks_operator.objects.metadata import selector, without_empty
+from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.prestop import stop_command
+from starrocks_operator.objects.probes import probes
+from starrocks_operator.objects.volumes import Volumes, volumes_of
+
+SERVICE_ARGUMENT = "$(FE_SERVICE_NAME)"
+
+Properties = Mapping[str, Mapping[str, str]]
+
+
+def pod_template(
+    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, properties: Properties
+) -> dict[str, Any]:
+    """properties: the configuration files by component; a backend needs the frontends' for their query port."""
+    volumes = volumes_of(component, spec)
+    main = _main_container(cluster, component, spec, properties=properties, volumes=volumes)
+    metadata = {
+        "name": stateful_set_name(cluster, component.name) if component.template_named else None,
+        "namespace": cluster.metadata.namespace,
+        "labels": {**spec.pod_labels, **selector(cluster, component.name)},
+        "annotations": dict(spec.annotations),
+    }
+    return {"metadata": without_empty(metadata), "spec": _pod_spec(spec, main, volumes)}
+
+
+def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> dict[str, Any]:
+    grace_period = spec.termination_grace_period_seconds
+    content = {
+        "initContainers": list(spec.init_containers),
+        "containers": [main, *spec.sidecars],
+        "volumes": volumes.volumes,
+        "serviceAccountName": spec.service_account,
+        "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS if grace_period is None else grace_period,
+        "affinity": spec.affinity,
+        "topologySpreadConstraints": list(spec.topology_spread_constraints),
+        "tolerations": list(spec.tolerations),
+        "imagePullSecrets": list(spec.image_pull_secrets),
+        "nodeSelector": dict(spec.node_selector),
+        "hostAliases": list(spec.host_aliases),
+        "schedulerName": spec.scheduler_name,
+        "automountServiceAccountToken": False,
+        "shareProcessNamespace": spec.share_process_namespace,
+        "securityContext": {
+            "fsGroupChangePolicy": "OnRootMismatch",
+            **({"fsGroup": RUN_AS} if spec.run_as_non_root else {}),
+            **({"sysctls": list(spec.sysctls)} if spec.sysctls else {}),
+        },
+    }
+    return without_empty(content)
+
+
+def _main_container(
+    cluster: StarRocksCluster,
+    component: Component,
+    spec: ComponentSpec,
+    *,
+    properties: Properties,
+    volumes: Volumes,
+) -> dict[str, Any]:
+    own = properties.get(component.name, {})
+    root = root_path(spec)
+    query_port = ports_of("fe", properties.get("fe", {}))["query"]
+    lifecycle = spec.lifecycle or {}
+    stop = {"exec": {"command": stop_command(component, image=spec.image, root=root)}}
+    resources = {"requests": dict(spec.requests), "limits": dict(spec.limits), "claims": list(spec.claims)}
+    content = {
+        "name": component.name,
+        "image": spec.image,
+        "command": list(spec.command) or [component.entrypoint(root)],
+        "args": list(spec.args) or [SERVICE_ARGUMENT],
+        "workingDir": custom_root(spec),
+        "ports": [
+            {"name": exposed.name, "containerPort": port_of(component, exposed.port, own), "protocol": "TCP"}
+            for exposed in component.container_ports
+        ],
+        "env": environment(cluster, component, spec, query_port=query_port),
+        "resources": without_empty(resources),
+        "volumeMounts": volumes.mounts,
+        "imagePullPolicy": spec.image_pull_policy or "IfNotPresent",
+        **probes(spec, port_of(component, component.health_port, own)),
+        "lifecycle": without_empty(
+            {"postStart": lifecycle.get("postStart"), "preStop": lifecycle.get("preStop") or stop}
+        ),
+        "securityContext": _security_context(spec),
+    }
+    return without_empty(content)
+
+
+def _security_context(spec: ComponentSpec) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": bool(spec.read_only_root_filesystem),
+        "capabilities": spec.capabilities,
+    }
+    if spec.run_as_non_root:
+        content |= {"runAsUser": RUN_AS, "runAsGroup": RUN_AS, "runAsNonRoot": True}
+    return without_empty(content)

@@ -1,0 +1,81 @@
+"""The profile `safe`: what it adds to the pod template of the official operator, and nothing else.
+
+Frontends start by our script, so that none with empty metadata founds a second cluster; pods prefer nodes of their
+own; and processes run with the rights they need.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starrocks_operator.components import RUN_AS, Component
+from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.objects.config_maps import START_SCRIPT
+from starrocks_operator.objects.metadata import selector
+from starrocks_operator.objects.names import marker_name, scripts_name
+
+SCRIPTS_MOUNT = "/etc/starrocks/operator"
+MARKER_MOUNT = "/etc/starrocks/bootstrap"
+_SCRIPTS_VOLUME = "starrocks-operator-scripts"
+_MARKER_VOLUME = "starrocks-bootstrap"
+
+
+def hardened(
+    template: dict[str, Any], cluster: StarRocksCluster, component: Component, spec: ComponentSpec
+) -> dict[str, Any]:
+    """The template with the additions of this profile; what the user said himself stays."""
+    pod = dict(template["spec"])
+    main, *sidecars = pod["containers"]
+    if component.name == "fe":
+        pod["volumes"] = [*pod["volumes"], *_frontend_volumes(cluster)]
+        main = _guarded(main, spec)
+    if spec.affinity is None:
+        pod["affinity"] = _spread(cluster, component)
+    pod["securityContext"] = _pod_security(pod["securityContext"], spec)
+    main = {**main, "securityContext": _container_security(main["securityContext"], spec)}
+    pod["containers"] = [main, *sidecars]
+    return {**template, "spec": pod}
+
+
+def _guarded(main: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
+    """The frontend container with marker and scripts, started by our script unless the user has a command."""
+    mounts = [
+        *main["volumeMounts"],
+        {"name": _SCRIPTS_VOLUME, "mountPath": SCRIPTS_MOUNT, "readOnly": True},
+        {"name": _MARKER_VOLUME, "mountPath": MARKER_MOUNT, "readOnly": True},
+    ]
+    command = list(spec.command) or ["/bin/bash", f"{SCRIPTS_MOUNT}/{START_SCRIPT}"]
+    return {**main, "volumeMounts": mounts, "command": command}
+
+
+def _frontend_volumes(cluster: StarRocksCluster) -> list[dict[str, Any]]:
+    return [
+        {"name": _SCRIPTS_VOLUME, "configMap": {"name": scripts_name(cluster)}},
+        {"name": _MARKER_VOLUME, "configMap": {"name": marker_name(cluster), "optional": True}},
+    ]
+
+
+def _spread(cluster: StarRocksCluster, component: Component) -> dict[str, Any]:
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": selector(cluster, component.name)},
+    }
+    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def _pod_security(context: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
+    seccomp = {"seccompProfile": {"type": "RuntimeDefault"}}
+    return {**context, **seccomp} if _as_root(spec) else {**context, **seccomp, "fsGroup": RUN_AS}
+
+
+def _container_security(context: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
+    """root keeps the runtime's capabilities: without them it could not write the files of user `starrocks`."""
+    if _as_root(spec):
+        return context
+    as_user = {"runAsUser": RUN_AS, "runAsGroup": RUN_AS, "runAsNonRoot": True}
+    return {"capabilities": {"drop": ["ALL"]}, **context, **as_user}
+
+
+def _as_root(spec: ComponentSpec) -> bool:
+    return spec.run_as_non_root is False

@@ -1,0 +1,50 @@
+"""The StatefulSet of a component."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starrocks_operator.components import Component
+from starrocks_operator.decision import Context
+from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.objects.metadata import PROFILE, Object, labels, make_object, selector, without_empty
+from starrocks_operator.objects.names import headless_service_name, stateful_set_name
+from starrocks_operator.objects.pod_template import pod_template
+from starrocks_operator.objects.safe import hardened
+from starrocks_operator.objects.volumes import claim_templates
+
+_ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+
+
+def stateful_set(cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context) -> Object:
+    """What an existing StatefulSet cannot change, it keeps: its Service's name and its pod management."""
+    name = component.name
+    template = pod_template(cluster, component, spec, context.properties)
+    if context.profile == "safe":
+        template = hardened(template, cluster, component, spec)
+    management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
+    content: dict[str, Any] = {
+        "replicas": context.replicas.get(name, spec.replicas),
+        "serviceName": context.service_names.get(name) or headless_service_name(cluster, name),
+        "podManagementPolicy": management,
+        "updateStrategy": spec.update_strategy or _ROLLING_UPDATE,
+        "minReadySeconds": spec.min_ready_seconds or None,
+        "selector": {"matchLabels": selector(cluster, name)},
+        "template": template,
+        "volumeClaimTemplates": claim_templates(spec),
+        "persistentVolumeClaimRetentionPolicy": _claim_retention(component, spec),
+    }
+    return make_object(
+        cluster,
+        api_version="apps/v1",
+        kind="StatefulSet",
+        name=stateful_set_name(cluster, name),
+        labels=labels(cluster, name),
+        annotations={PROFILE: context.profile},
+        spec=without_empty(content),
+    )
+
+
+def _claim_retention(component: Component, spec: ComponentSpec) -> dict[str, Any]:
+    policy = spec.persistent_volume_claim_retention_policy or {}
+    return {field: policy[field] for field in component.claim_retention if policy.get(field)}

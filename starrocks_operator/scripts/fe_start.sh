@@ -1,0 +1,258 @@
+#!/bin/bash
+# Starts a frontend so that there is never a second cluster.
+#
+# A frontend with metadata starts as it is. One without metadata asks its peers, each by itself; if one of them names
+# a leader it joins that. Only when nobody answers does the marker decide, which the operator keeps in a ConfigMap:
+# once a cluster was founded, nobody founds another. Nothing is ever deleted here.
+#
+# Usage: fe_start.sh <frontend service>
+# The password of root comes in MYSQL_PWD, which the mysql client reads itself.
+
+set -uo pipefail
+
+FE_HOME="${STARROCKS_ROOT:-/opt/starrocks}/fe"
+CONFIGURATION="$FE_HOME/conf/fe.conf"
+MARKER_DIRECTORY="${FE_MARKER_DIRECTORY:-/etc/starrocks/bootstrap}"
+PROBE_INTERVAL="${FE_PROBE_INTERVAL:-2}"   # seconds between two rounds of questions
+PROBE_TIMEOUT="${FE_PROBE_TIMEOUT:-15}"    # a frontend without a leader hangs: no question takes longer
+CONNECT_TIMEOUT="${FE_CONNECT_TIMEOUT:-2}"
+SETTLE_SECONDS="${FE_SETTLE_SECONDS:-30}"  # how long nobody must have answered before a cluster is founded
+
+say() { printf '%s fe_start: %s\n' "$(date -u '+%Y-%m-%d %H:%M:%S')" "$*" >&2; }
+
+wait_a_little() { sleep "$PROBE_INTERVAL"; }
+
+# ---- configuration -------------------------------------------------------------------------------------------------
+
+# The files of the mounted ConfigMap take the place of the image's, which are kept with the ending .bak.
+link_configuration() {
+  local directory="${CONFIGMAP_MOUNT_PATH:-}" file name
+  [[ -n $directory && -d $directory ]] || return 0
+  for file in "$directory"/*; do
+    [[ -e $file ]] || continue
+    name="$(basename "$file")"
+    if [[ -e $FE_HOME/conf/$name && ! -L $FE_HOME/conf/$name ]]; then
+      mv -f "$FE_HOME/conf/$name" "$FE_HOME/conf/$name.bak"
+    fi
+    ln -sfn "$file" "$FE_HOME/conf/$name"
+  done
+  say "configuration files are linked from $directory"
+}
+
+# configured <key> <default>: a value of fe.conf; the last of equal keys counts.
+configured() {
+  local value=""
+  if [[ -r $CONFIGURATION ]]; then
+    value="$(awk -v key="$1" '
+      { line = $0; sub(/^[ \t]+/, "", line) }
+      substr(line, 1, 1) == "#" { next }
+      { at = index(line, "="); if (!at) next
+        name = substr(line, 1, at - 1); gsub(/[ \t]+$/, "", name)
+        if (name == key) { value = substr(line, at + 1); gsub(/^[ \t]+|[ \t\r]+$/, "", value) } }
+      END { print value }' "$CONFIGURATION")"
+  fi
+  printf '%s' "${value:-$2}"
+}
+
+read_configuration() {
+  EDIT_LOG_PORT="$(configured edit_log_port 9010)"
+  QUERY_PORT="$(configured query_port 9030)"
+  META="$(configured meta_dir "$FE_HOME/meta")"
+  # shellcheck disable=SC2016 # the configuration file spells it so
+  META="${META//'${STARROCKS_HOME}'/$FE_HOME}"
+}
+
+# ---- who am I, and who are my peers --------------------------------------------------------------------------------
+
+# The pod's name in DNS, by which the other frontends know it.
+find_self() {
+  SELF="$(hostname -f 2>/dev/null)"
+  until [[ $SELF == *.*.* ]]; do
+    say "the pod has no full name yet (hostname -f says '$SELF'): waiting"
+    wait_a_little
+    SELF="$(hostname -f 2>/dev/null)"
+  done
+  POD="${SELF%%.*}"
+  DOMAIN="${SELF#*.}"
+  ORDINAL="${POD##*-}"
+  STATEFUL_SET="${POD%-*}"
+}
+
+addresses_of() { getent ahosts "$1" 2>/dev/null | awk '{ print $1 }'; }
+
+# Addresses of all other frontend pods: what the headless service resolves to, and every ordinal that has a name.
+peers() {
+  local everybody own ordinal=0 unknown=0 found
+  own="$(addresses_of "$SELF") ${POD_IP:-}"
+  everybody="$(addresses_of "$DOMAIN")"
+  while (( unknown < 2 || ordinal <= ORDINAL )); do
+    if (( ordinal != ORDINAL )); then
+      found="$(addresses_of "$STATEFUL_SET-$ordinal.$DOMAIN")"
+      if [[ -n $found ]]; then unknown=0; else unknown=$((unknown + 1)); fi
+      everybody+=$'\n'"$found"
+    fi
+    ordinal=$((ordinal + 1))
+  done
+  printf '%s\n' "$everybody" | awk -v own="$own" '
+    BEGIN { split(own, list); for (i in list) mine[list[i]] = 1 }
+    NF && !($1 in mine) && !seen[$1]++ { print $1 }'
+}
+
+# ---- asking --------------------------------------------------------------------------------------------------------
+
+# sql <host> <port> <statement>: rows with their column names, or an error text and a status.
+sql() {
+  timeout "$PROBE_TIMEOUT" mysql --connect-timeout="$CONNECT_TIMEOUT" --host="$1" --port="$2" --user=root \
+    --batch --execute="$3" 2>&1
+}
+
+# From the rows of SHOW FRONTENDS, by column name: the leader, and how it lists us.
+# Prints: <leader host> <edit log port> <query port> <cluster id> <absent|added|joined>, or nothing without a leader.
+read_frontends() {
+  awk -F '\t' -v self="$SELF" '
+    !named && /Role/ && /EditLogPort/ { for (i = 1; i <= NF; i++) column[$i] = i; named = 1; next }
+    !named { next }
+    {
+      host = $(("IP" in column) ? column["IP"] : column["Host"]); role = $column["Role"]
+      if (role == "LEADER" || role == "MASTER") {
+        leaders++; leader = host; edit = $column["EditLogPort"]; query = $column["QueryPort"]
+        cluster = $column["ClusterId"]
+      }
+      if (tolower(host) == tolower(self)) listed = ($column["Join"] == "true") ? "joined" : "added"
+    }
+    END { if (leaders == 1) print leader, edit, query, cluster, (listed ? listed : "absent") }'
+}
+
+# ask <address>: one line about one peer.
+#   leader <host> <edit log port> <query port> <cluster id> <absent|added|joined>   it named a leader
+#   silent        nothing listens there
+#   <other word>  somebody is there, but could not tell: leaderless, hung, denied, failed, running
+ask() {
+  local answer status facts
+  answer="$(sql "$1" "$QUERY_PORT" 'SHOW FRONTENDS')"
+  status=$?
+  facts="$(read_frontends <<<"$answer")"
+  if [[ $status == 0 && -z $facts ]]; then # some releases show every frontend as a follower there
+    facts="$(sql "$1" "$QUERY_PORT" "SHOW PROC '/frontends'" | read_frontends)"
+  fi
+  if (( status == 0 )); then
+    if [[ -n $facts ]]; then echo "leader $facts"; else echo leaderless; fi
+  elif (( status == 124 || status == 137 )); then
+    echo hung
+  elif [[ $answer =~ ERROR\ (2002|2003|2005) ]]; then
+    # Without a leader the query port is closed, but a frontend process holds its edit log port open.
+    if timeout "$CONNECT_TIMEOUT" bash -c ': <"/dev/tcp/$0/$1"' "$1" "$EDIT_LOG_PORT" 2>/dev/null; then
+      echo running
+    else
+      echo silent
+    fi
+  elif [[ $answer =~ ERROR\ 1045 ]]; then
+    echo denied
+  else
+    echo failed
+  fi
+}
+
+# All peers at once, so that hanging ones do not add up.
+ask_everybody() {
+  local address
+  for address in $(peers); do ask "$address" & done
+  wait
+}
+
+# ---- deciding ------------------------------------------------------------------------------------------------------
+
+marker_id() { tr -d '[:space:]' <"$MARKER_DIRECTORY/cluster-id" 2>/dev/null; }
+
+start() {
+  local arguments=(--host_type "${HOST_TYPE:-FQDN}")
+  [[ ${LOG_CONSOLE:-} == 1 ]] && arguments+=(--logconsole)
+  exec "$FE_HOME/bin/start_fe.sh" "${arguments[@]}" "$@"
+}
+
+start_with_metadata() {
+  if ! compgen -G "$META/image/image.*" >/dev/null; then
+    say "metadata in $META has a ROLE and no image: a first start was interrupted. If the frontend now exits with" \
+      "'current node is not added to the cluster', and other frontends live, delete this pod's metadata volume."
+  fi
+  say "metadata found in $META: starting as the frontend it says"
+  start
+}
+
+# add_self <leader host> <edit log port> <query port>: whether it worked is seen when the peers are asked again.
+add_self() {
+  local role=FOLLOWER answer
+  case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) role=OBSERVER ;; esac
+  say "asking leader $1 to add $SELF:$EDIT_LOG_PORT as $role"
+  answer="$(sql "$1" "$3" "ALTER SYSTEM ADD $role \"$SELF:$EDIT_LOG_PORT\"")" ||
+    say "the leader refused: ${answer:-no answer in $PROBE_TIMEOUT s}"
+}
+
+# Takes one decision from a round of answers. Starts the frontend, or returns when it must be asked again.
+consider() {
+  local answers="$1" leader edit_log_port query_port cluster_id listed founded
+  founded="$(marker_id)"
+  read -r _ leader edit_log_port query_port cluster_id listed < <(grep -m1 '^leader ' <<<"$answers") || true
+  if [[ -z ${leader:-} ]]; then
+    without_leader "$answers" "$founded"
+    return
+  fi
+  quiet_since=""
+  if [[ $(grep '^leader ' <<<"$answers" | cut -d ' ' -f 5 | sort -u | wc -l) -gt 1 ]]; then
+    say "peers belong to different clusters ($(grep '^leader ' <<<"$answers" | cut -d ' ' -f 5 | sort -u | xargs)):" \
+      "joining none of them; a person must decide which one to keep"
+  elif [[ -n $founded && $founded != "$cluster_id" ]]; then
+    say "leader $leader has cluster id $cluster_id, but this cluster is $founded: not joining a foreign cluster"
+  elif [[ $leader == "$SELF" ]]; then
+    say "peers still name this very frontend as leader, though its metadata is gone: waiting for another leader"
+  elif [[ $listed == joined ]]; then
+    say "leader $leader lists $SELF as joined, but its metadata is gone: waiting until the operator has dropped it"
+  elif [[ $listed == added ]]; then
+    say "joining the cluster of leader $leader"
+    start --helper "$leader:$edit_log_port"
+  else
+    [[ $query_port == 0 ]] && query_port="$QUERY_PORT"
+    add_self "$leader" "$edit_log_port" "$query_port"
+  fi
+}
+
+# Nobody named a leader. Founds a cluster only if nobody is there, this is ordinal 0, and the marker allows it.
+without_leader() {
+  local present founded="$2" now
+  present="$(grep -v '^silent$' <<<"$1" | sort | uniq -c | xargs)"
+  now="$(date +%s)"
+  if [[ -n $present ]]; then
+    quiet_since=""
+    say "frontends are there but name no leader ($present): waiting for one"
+  elif [[ -n $founded ]]; then
+    say "no peer answers, and cluster $founded was founded before: waiting for its frontends, never founding another"
+  elif [[ $ORDINAL != 0 ]]; then
+    say "no peer answers: waiting for $STATEFUL_SET-0 to found the cluster"
+  elif [[ ! -f $MARKER_DIRECTORY/cluster-id ]]; then
+    say "no peer answers and the bootstrap marker is missing: waiting for the operator to write it"
+  elif [[ -n $(ls -A "$META/bdb" 2>/dev/null) ]]; then
+    say "no peer answers, and $META holds a journal without a ROLE: not founding a cluster over it; a person must look"
+  else
+    : "${quiet_since:=$now}"
+    if (( now - quiet_since >= SETTLE_SECONDS )); then
+      say "nobody has answered for $SETTLE_SECONDS s and no cluster was ever founded: founding it"
+      start
+    fi
+    say "no peer answers: founding the cluster in $((SETTLE_SECONDS - now + quiet_since)) s if that stays so"
+  fi
+}
+
+main() {
+  quiet_since=""
+  link_configuration
+  read_configuration
+  [[ -e $META/image/ROLE ]] && start_with_metadata
+  find_self
+  say "no metadata in $META: asking the other frontends of $DOMAIN"
+  while true; do
+    consider "$(ask_everybody)"
+    wait_a_little
+  done
+}
+
+main "$@"
