@@ -72,16 +72,6 @@ def shrunk_volume(new: Sequence[Raw], old: Sequence[Raw]) -> str | None:
     return None
 
 
-def requests_over_limits(component: Raw) -> str | None:
-    """A resource of which more is requested than is allowed."""
-    requests, limits = component.get("requests") or {}, component.get("limits") or {}
-    for name in ("cpu", "memory", "ephemeral-storage"):
-        asked, allowed = parse_quantity(requests.get(name, "")), parse_quantity(limits.get(name, ""))
-        if asked is not None and allowed is not None and asked > allowed:
-            return name
-    return None
-
-
 def is_claim_or_sized(volume: Raw) -> bool:
     """A volume that becomes a claim must say its size."""
     special = str(volume.get("storageClassName") or "").lower() in ("emptydir", "hostpath")

@@ -22,7 +22,7 @@ def duplicate(*, name: str, at: str, key: str, message: str) -> Rule:
         name=name,
         at=at,
         cel=f"self.all(v, {ignored} || {same})",
-        culprit=f"self.filter(v, !({ignored} || {same}))[0].{key}" if "{culprit}" in message else "",
+        culprit=f"self.map(v, !({ignored} || {same}), v.{key})[0]" if "{culprit}" in message else "",
         message=message,
         judge=unique(key),
     )

@@ -20,9 +20,9 @@ _HASH_SUFFIX = 5
 """A mounted ConfigMap or Secret becomes a volume `<name>-<hhhh>`."""
 
 _SHRUNK = (
-    "{quantifier}, has(v.storageSize) && isQuantity(v.storageSize) && oldSelf.exists(o, o.name == v.name "
+    "has(v.storageSize) && isQuantity(v.storageSize) && oldSelf.exists(o, o.name == v.name "
     "&& has(o.storageSize) && isQuantity(o.storageSize) "
-    "&& quantity(v.storageSize).isLessThan(quantity(o.storageSize))))"
+    "&& quantity(v.storageSize).isLessThan(quantity(o.storageSize)))"
 )
 
 
@@ -126,8 +126,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="shrunk-volume",
         at=_VOLUMES,
-        cel="!" + _SHRUNK.format(quantifier="self.exists(v"),
-        culprit=_SHRUNK.format(quantifier="self.filter(v") + "[0].name",
+        cel=f"!self.exists(v, {_SHRUNK})",
+        culprit=f"self.map(v, {_SHRUNK}, v.name)[0]",
         message="volume {culprit} would become smaller, which no volume can: set storageSize back, or ask for more",
         judge=always,
         judge_change=shrunk_volume,

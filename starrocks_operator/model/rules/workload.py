@@ -1,6 +1,6 @@
 """Rules about one component: image, resources, and words that must be one of a few."""
 
-from starrocks_operator.model.rules.judges import is_positive_count, must, requests_over_limits, wrong_resource
+from starrocks_operator.model.rules.judges import is_positive_count, must, wrong_resource
 from starrocks_operator.model.rules.rule import Rule
 from starrocks_operator.model.rules.shapes import choice, subdomain
 
@@ -8,11 +8,6 @@ _NO_RESOURCE = (
     "!(k in ['cpu', 'memory', 'ephemeral-storage', 'storage'] || k.startsWith('hugepages-') || k.contains('/'))"
 )
 
-
-_OVER_LIMIT = (
-    "r in self.requests && r in self.limits && "
-    "quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r])))"
-)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -33,14 +28,6 @@ RULES: tuple[Rule, ...] = (
             judge=wrong_resource,
         )
         for field in ("requests", "limits")
-    ),
-    Rule(
-        name="requests-over-limits",
-        at="spec.{workload}",
-        cel=f"!has(self.requests) || !has(self.limits) || !['cpu', 'memory'].exists(r, {_OVER_LIMIT})",
-        message="requests more cpu or memory than limits allows: raise limits or lower requests",
-        judge=requests_over_limits,
-        spares_old=True,
     ),
     subdomain(
         name="service-account",
