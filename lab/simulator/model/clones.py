@@ -1,0 +1,119 @@
+"""Tablet repair and relocation over time: the scheduler that makes a decommission progress, or stall.
+
+It runs only while there is something to do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.simulator.model import config
+from lab.simulator.model.facts import Component
+from lab.simulator.model.membership import without_node
+from lab.simulator.model.process import FrontendProcess
+from lab.simulator.model.rows import NodeRow
+from lab.simulator.model.schedule import Timer
+
+if TYPE_CHECKING:
+    from lab.simulator.model.tablet import Tablet, Tablets
+
+
+class Clones:
+    def __init__(self, tablets: Tablets) -> None:
+        self._tablets = tablets
+        self._timer: Timer | None = None
+        self.done = 0
+
+    def wake(self) -> None:
+        world = self._tablets.database.world
+        if self._timer is None and self._work_left():
+            self._timer = world.schedule.after(world.timing.clone_round, self._round)
+
+    def pending(self) -> int:
+        return sum(1 for tablet in self._tablets.tablets.values() if self._wants(tablet))
+
+    def _work_left(self) -> bool:
+        rows = self._tablets.database.state.of_kind(Component.BE)
+        return any(row.decommissioned for row in rows) or any(self._wants(t) for t in self._tablets.tablets.values())
+
+    def _homes(self, tablet: Tablet) -> list[int]:
+        """Copies that count towards replication_num: readable ones on backends that stay."""
+        live = self._tablets.live_backends()
+        return [node for node in self._tablets.real(tablet) if node in live and not live[node].decommissioned]
+
+    def _wants(self, tablet: Tablet) -> bool:
+        if tablet.lost or tablet.table.recycled_at is not None:
+            return False
+        return len(self._homes(tablet)) < tablet.table.replication or len(tablet.copies) > tablet.table.replication
+
+    def _round(self) -> None:
+        self._timer = None
+        tablets, database = self._tablets, self._tablets.database
+        world, moved = database.world, 0
+        scheduling = database.leader is not None and database.has_quorum() and _enabled(database.leader)
+        if scheduling:
+            for tablet in tablets.tablets.values():
+                if moved >= world.options.tablets_per_clone_round:
+                    break
+                if self._wants(tablet) and self._advance(tablet):
+                    moved += 1
+            self.done += moved
+        self._drop_the_drained()
+        if self._work_left():
+            self._timer = world.schedule.after(
+                world.timing.clone_round if moved else world.timing.decommission_poll, self._round
+            )
+
+    def _advance(self, tablet: Tablet) -> bool:
+        """One clone, or the removal of one copy too many."""
+        tablets, homes = self._tablets, self._homes(tablet)
+        if len(homes) >= tablet.table.replication:
+            extra = [node for node in tablet.copies if node not in homes] or homes[tablet.table.replication :]
+            tablets.take(tablet, extra[0])
+            return True
+        if not tablets.readable(tablet):
+            return False
+        target = self._target(tablet)
+        if target is None:
+            return False
+        volume = tablets.volume_of(target)
+        if volume is None:
+            return False
+        tablets.take(tablet, target.node_id)  # a registered copy whose file is gone
+        tablets.put(tablet, target.node_id, volume)
+        for node in list(tablet.copies):  # a finished relocation removes the copy on the leaving backend
+            if len(self._homes(tablet)) >= tablet.table.replication and node not in self._homes(tablet):
+                tablets.take(tablet, node)
+        return True
+
+    def _target(self, tablet: Tablet) -> NodeRow | None:
+        tablets, real = self._tablets, self._tablets.real(tablet)
+        choices = [
+            row
+            for row in tablets.live_backends().values()
+            if not row.decommissioned and row.node_id not in real and self._fits(row, tablet)
+        ]
+        return min(choices, key=lambda row: (tablets.count(row.node_id), row.node_id), default=None)
+
+    def _fits(self, row: NodeRow, tablet: Tablet) -> bool:
+        _, used, capacity = self._tablets.usage(row.node_id)
+        return used + tablet.table.tablet_gb <= capacity
+
+    def _drop_the_drained(self) -> None:
+        """The leader's daemon: a decommissioned backend without tablets goes by itself, if so configured."""
+        database = self._tablets.database
+        leader = database.leader
+        if (
+            leader is None
+            or not database.has_quorum()
+            or config.value(leader, "drop_backend_after_decommission") != "true"
+        ):
+            return
+        for row in database.state.of_kind(Component.BE):
+            if row.decommissioned and not self._tablets.count(row.node_id):
+                node_id = row.node_id
+                database.commit_if_possible(lambda state, node_id=node_id: without_node(state, node_id))  # type: ignore[misc]
+
+
+def _enabled(leader: FrontendProcess) -> bool:
+    return config.value(leader, "tablet_sched_max_scheduling_tablets") not in ("0", "")

@@ -1,0 +1,303 @@
+"""One StarRocks database: the replication group of its frontends, its leader, and the state they replicate.
+
+The rules of the group (majority, joining, removal) are those measured on the engine that FE uses
+(reference: starrocks-sql §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lab.simulator.model.facts import ClusterKey
+from lab.simulator.model.heartbeat import Heartbeats, RowKey
+from lab.simulator.model.membership import without_node
+from lab.simulator.model.outcome import QuorumLostError
+from lab.simulator.model.process import FrontendProcess
+from lab.simulator.model.rows import Change, FrontendRow, State
+from lab.simulator.model.schedule import Timer
+from lab.simulator.model.tablet import Tablets
+from lab.simulator.model.version import Features
+from lab.simulator.model.volume import Meta
+
+if TYPE_CHECKING:
+    from lab.simulator.model.world import World
+
+_KEEP_HISTORY = 3600.0
+
+
+def majority(size: int) -> int:
+    return size // 2 + 1
+
+
+class Database:
+    def __init__(self, world: World, cluster: ClusterKey, cluster_id: int) -> None:
+        self.world = world
+        self.cluster = cluster
+        self.cluster_id = cluster_id
+        self.state = State()
+        self.group: dict[str, bool] = {}  # members that have joined: name -> electable
+        self.removed: set[str] = set()
+        self.attached: dict[str, FrontendProcess] = {}
+        self.leader: FrontendProcess | None = None
+        self.tenure: Heartbeats | None = None
+        self.tablets = Tablets(self)
+        self.shared_data = False
+        self.running_queries: dict[int, int] = {}  # by node id, set from outside
+        self._unstable: set[str] = set()  # joined and not yet alive: not counted, until the leader changes
+        self._history: list[tuple[float, State]] = [(world.now, self.state)]
+        self._journal = 0  # entries written before this tenure
+        self._last_tick: float | None = None
+        self._election: Timer | None = None
+        self._failing: Timer | None = None
+        self._silence: Timer | None = None
+
+    @property
+    def features(self) -> Features:
+        version = self.leader.facts.version if self.leader is not None else ""
+        return self.world.options.features(version)
+
+    # -- the group ---------------------------------------------------------------------------------------------
+
+    def electable(self) -> set[str]:
+        return {name for name, votes in self.group.items() if votes}
+
+    def live_electable(self) -> list[FrontendProcess]:
+        voters = self.electable()
+        return [process for name, process in self.attached.items() if name in voters and process.connected]
+
+    def has_quorum(self) -> bool:
+        """Whether the leader's next write would find enough acknowledging followers."""
+        if self.leader is None or not self.leader.connected:
+            return False
+        counted = self.electable() - self._unstable
+        live = [process for process in self.live_electable() if process.name in counted]
+        return len(live) >= majority(len(counted))
+
+    def can_elect(self) -> bool:
+        return len(self.live_electable()) >= majority(len(self.electable()))
+
+    def stable(self, name: str) -> None:
+        """A joining member was seen alive: from now on it counts."""
+        if name in self._unstable:
+            self._unstable.discard(name)
+            self.reassess()
+
+    def found(self, process: FrontendProcess) -> None:
+        """A first frontend with empty meta and no helper: the group is itself."""
+        facts = process.facts
+        name = self.new_name(facts.member_host, facts.member_port)
+        row = FrontendRow(
+            fid=1, name=name, host=facts.member_host, edit_log_port=facts.member_port, role="FOLLOWER", joined=True
+        )
+        self.shared_data = facts.shared_data
+        self._apply(State(frontends=(row,)))
+        self._enter(process, name, electable=True)
+
+    def join(self, process: FrontendProcess, row: FrontendRow) -> None:
+        """A registered frontend with empty meta was let in by its helper. Only now the group grows."""
+        if row.electable:
+            self._unstable.add(row.name)
+        self.commit_if_possible(lambda state: state.with_frontend(replace(row, joined=True)))
+        self._enter(process, row.name, electable=row.electable)
+
+    def _enter(self, process: FrontendProcess, name: str, *, electable: bool) -> None:
+        self.group[name] = electable
+        facts = process.facts
+        process.volume.meta = Meta(
+            cluster_id=self.cluster_id,
+            name=name,
+            host=facts.member_host,
+            edit_log_port=facts.member_port,
+            role="FOLLOWER" if electable else "OBSERVER",
+            run_mode="shared_data" if facts.shared_data else "shared_nothing",
+        )
+        self.attach(process, name)
+
+    def attach(self, process: FrontendProcess, name: str) -> None:
+        """A member's process is up and speaks to the group; it serves once it has caught up with a leader."""
+        process.database, process.name = self, name
+        process.waiting = "wait globalStateMgr to be ready. FE type: INIT. is ready: false"
+        self.attached[name] = process
+        self.reassess()
+        if self.leader is not None and process is not self.leader:
+            self._serve_soon(process)
+
+    def detach(self, process: FrontendProcess) -> None:
+        if self.attached.get(process.name) is process:
+            del self.attached[process.name]
+        self.reassess()
+
+    def remove_member(self, name: str) -> None:
+        """Explicitly removed from the group: its data can never come back, and a live process is cut off."""
+        self.removed.add(name)
+        self._unstable.discard(name)
+        if self.group.pop(name, None) is None:
+            return
+        process = self.attached.pop(name, None)
+        if process is not None:
+            process.removed_at = self.world.now
+        self.reassess()
+
+    def new_name(self, host: str, port: int) -> str:
+        return f"{host}_{port}_{int(self.world.wall(self.world.now) * 1000)}"
+
+    # -- the leader --------------------------------------------------------------------------------------------
+
+    def reassess(self) -> None:
+        """Somebody came, went, hung or woke up: who leads, and for how long still?"""
+        if self.leader is not None and (self.leader.gone or self.leader.name not in self.group):
+            self._lose_leader()
+        if self.leader is None:
+            if self.can_elect() and self._election is None:
+                self._election = self._after(
+                    self._random(self.world.timing.election_min, self.world.timing.election_max), self._elect
+                )
+            return
+        if self.leader.faults.hang:
+            if self._silence is None:
+                self._silence = self._after(self.world.timing.leader_silence, self._depose)
+            return
+        self._cancel("_silence")
+        if self.has_quorum():
+            self._cancel("_failing")
+        elif self._failing is None and self.tenure is not None:
+            until = self.tenure.next_tick(self.world.now) + self.world.timing.write_timeout
+            self._failing = self.world.schedule.at(until, self._leader_exits)
+
+    def _elect(self) -> None:
+        self._election = None
+        if self.leader is not None or not self.can_elect():
+            return
+        candidates = self.live_electable()
+        least = min(process.faults.lag for process in candidates)
+        candidates = sorted((p for p in candidates if p.faults.lag == least), key=lambda p: p.name)
+        self.leader = self.world.random.choice(candidates)
+        self._unstable.clear()  # the leniency towards joining members was the old leader's
+        self.tenure = Heartbeats(self, self.world.now)
+        for process in self.attached.values():
+            process.leaderless_since = None
+            if not process.serving:
+                self._serve_soon(process)
+        self.tenure.recheck_all()
+        self.tablets.wake()
+        self.reassess()
+
+    def _lose_leader(self) -> None:
+        now = self.world.now
+        if self.tenure is not None:
+            self._journal += self.tenure.ticks(now)
+            self._last_tick = self.tenure.last_tick(now) or self._last_tick
+        self.leader = self.tenure = None
+        for timer in ("_failing", "_silence"):
+            self._cancel(timer)
+        for process in self.attached.values():
+            process.leaderless_since = now
+
+    def _leader_exits(self) -> None:
+        """A journal write failed for want of acknowledgements: fatal for the leader's process."""
+        self._failing = None
+        if self.leader is not None and not self.has_quorum():
+            self.world.end_process(self.leader, "journal write failed: SIMPLE_MAJORITY of replicas did not acknowledge")
+
+    def _depose(self) -> None:
+        self._silence = None
+        if self.leader is not None and self.leader.faults.hang and self.can_elect():
+            self.leader.deposed = True
+            self._lose_leader()
+            self.reassess()
+
+    def woke_up(self, process: FrontendProcess) -> None:
+        """A hung process runs again. One that led and was replaced meanwhile finds itself deposed and exits."""
+        if process.deposed:
+            self.world.end_process(process, "another frontend became leader")
+            return
+        self.reassess()
+        if not process.serving and self.leader is not None:
+            self._serve_soon(process)
+
+    def _serve_soon(self, process: FrontendProcess) -> None:
+        def serve() -> None:
+            if process.gone or process.serving or process.removed_at is not None or self.leader is None:
+                return
+            process.serving, process.waiting = True, ""
+            self.world.process_changed(process)
+
+        self._after(self._random(self.world.timing.replay_min, self.world.timing.replay_max), serve)
+
+    # -- the journal -------------------------------------------------------------------------------------------
+
+    def write(self, change: Change) -> None:
+        """A statement's journal write: all or QuorumLostError (after which the leader exits)."""
+        if not self.has_quorum():
+            self.fail_write()
+        self._apply(change(self.state))
+
+    def fail_write(self) -> None:
+        """Let the leader die of a write that nobody acknowledges."""
+        self._cancel("_failing")
+        self._failing = self._after(self.world.timing.write_timeout, self._leader_exits)
+        raise QuorumLostError
+
+    def commit_if_possible(self, change: Change) -> None:
+        if self.has_quorum():
+            self._apply(change(self.state))
+
+    def _apply(self, state: State) -> None:
+        if state == self.state:
+            return
+        self.state = state
+        self._journal += 1
+        now = self.world.now
+        self._history.append((now, state))
+        while len(self._history) > 1 and self._history[1][0] < now - _KEEP_HISTORY:
+            self._history.pop(0)
+
+    def recheck(self, key: RowKey) -> None:
+        """A row is new or changed: look at it with the next heartbeat."""
+        if self.tenure is not None:
+            self.tenure.recheck(key)
+
+    def drop_node(self, node_id: int) -> None:
+        """The row goes, and with it every copy that FE had counted on it."""
+        self.write(lambda state: without_node(state, node_id))
+        self.tablets.forget_node(node_id)
+
+    def journal_id(self, at: float) -> int:
+        return self._journal + (self.tenure.ticks(at) if self.tenure is not None else 0)
+
+    def last_tick(self, at: float) -> float | None:
+        tick = self.tenure.last_tick(at) if self.tenure is not None else None
+        return tick if tick is not None else self._last_tick
+
+    def seen_at(self, process: FrontendProcess) -> float:
+        """Up to which moment this frontend's own copy of the state reaches."""
+        now = self.world.now
+        if process is self.leader:
+            return now
+        ends = [moment for moment in (process.leaderless_since, process.removed_at) if moment is not None]
+        return min([now, *ends]) - self.world.timing.replication_lag - process.faults.lag
+
+    def view(self, process: FrontendProcess) -> State:
+        if process is self.leader:
+            return self.state
+        until = self.seen_at(process)
+        for moment, state in reversed(self._history):
+            if moment <= until:
+                return state
+        return self._history[0][1]
+
+    # -- helpers of this file ----------------------------------------------------------------------------------
+
+    def _after(self, delay: float, action: Callable[[], None]) -> Timer:
+        return self.world.schedule.after(delay, action)
+
+    def _random(self, low: float, high: float) -> float:
+        return self.world.random.uniform(low, high)
+
+    def _cancel(self, name: str) -> None:
+        timer: Timer | None = getattr(self, name)
+        if timer is not None:
+            timer.cancel()
+            setattr(self, name, None)

@@ -1,0 +1,87 @@
+"""What the simulator needs to know of a pod: everything that decides what its process does, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+ClusterKey = tuple[str, str]  # namespace and name of the StarRocksCluster
+
+
+class Component(StrEnum):
+    FE = "fe"
+    BE = "be"
+    CN = "cn"
+
+
+class Entrypoint(StrEnum):
+    """Which program starts the process."""
+
+    IMAGE = "image"  # <comp>_entrypoint.sh of the official images
+    SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
+
+
+DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
+    Component.FE: {"http_port": 8030, "rpc_port": 9020, "query_port": 9030, "edit_log_port": 9010},
+    Component.BE: {"be_port": 9060, "be_http_port": 8040, "heartbeat_service_port": 9050, "brpc_port": 8060},
+    Component.CN: {"be_port": 9060, "be_http_port": 8040, "heartbeat_service_port": 9050, "brpc_port": 8060},
+}
+_ALIASES = {"webserver_port": "be_http_port", "thrift_port": "be_port"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodFacts:
+    """A running pod. `volume` names the storage that holds meta or tablets; it tells how long they live."""
+
+    namespace: str
+    name: str
+    uid: str
+    address: str
+    component: Component
+    cluster_name: str
+    host: str
+    version: str = "3.3.9"
+    entrypoint: Entrypoint = Entrypoint.IMAGE
+    volume: str = ""
+    volume_dies_with: str = "claim"  # claim | pod | container
+    password: str = ""
+    host_type: str = "FQDN"
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def cluster(self) -> ClusterKey:
+        return (self.namespace, self.cluster_name)
+
+    @property
+    def ordinal(self) -> int:
+        return int(self.name.rsplit("-", 1)[1])
+
+    @property
+    def member_host(self) -> str:
+        """How the process calls itself in FE's tables."""
+        return self.host if self.host_type.upper() == "FQDN" else self.address
+
+    def port(self, name: str) -> int:
+        for spelling in (name, *(alias for alias, target in _ALIASES.items() if target == name)):
+            value = self.conf.get(spelling, "")
+            if value.isdigit():
+                return int(value)
+        return DEFAULT_PORTS[self.component][name]
+
+    @property
+    def web_port(self) -> int:
+        return self.port("http_port" if self.component is Component.FE else "be_http_port")
+
+    @property
+    def member_port(self) -> int:
+        """The port by which FE names this node: edit log for frontends, heartbeat for the others."""
+        return self.port("edit_log_port" if self.component is Component.FE else "heartbeat_service_port")
+
+    @property
+    def shared_data(self) -> bool:
+        return "shared_data" in self.conf.get("run_mode", "")

@@ -1,0 +1,13 @@
+"""One client's connection as FE remembers it: who it is and which of its roles are active."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Session:
+    user: str = "root"
+    roles: frozenset[str] | None = None  # None: the account's default roles
+    forward_to_leader: bool = False
+    variables: dict[str, str] = field(default_factory=dict)

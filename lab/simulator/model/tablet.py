@@ -1,0 +1,250 @@
+"""Tables, tablets and where their copies lie; it counts every loss.
+
+A copy is real while the volume that it lies on holds it *and* FE still has the backend under whose id it was made.
+A tablet without a real copy is lost: a mark that nothing takes back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lab.simulator.model.clones import Clones
+from lab.simulator.model.facts import Component
+from lab.simulator.model.outcome import Rows, SqlError
+from lab.simulator.model.rows import NodeRow
+from lab.simulator.model.volume import Volume
+
+if TYPE_CHECKING:
+    from lab.simulator.model.database import Database
+
+_STATISTIC = (
+    "DbId DbName TableNum PartitionNum IndexNum TabletNum ReplicaNum UnhealthyTabletNum InconsistentTabletNum "
+    "CloningTabletNum ErrorStateTabletNum"
+).split()
+
+
+@dataclass(eq=False)
+class Table:
+    db: str
+    name: str
+    replication: int
+    tablet_gb: float
+    recycled_at: float | None = None  # dropped, and kept in the recycle bin
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.db}.{self.name}"
+
+
+@dataclass(eq=False)
+class Tablet:
+    tablet_id: int
+    table: Table
+    copies: dict[int, Volume] = field(default_factory=dict)  # backend id -> the disk
+    lost: bool = False
+
+
+class Tablets:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.tables: list[Table] = []
+        self.tablets: dict[int, Tablet] = {}
+        self.capacity_gb: dict[int, float] = {}  # by backend id, where it is not the default
+        self._clones = Clones(self)
+        self._per_node: Counter[int] = Counter()
+        self._next_id = 20001
+
+    # -- copies ------------------------------------------------------------------------------------------------
+
+    def put(self, tablet: Tablet, node_id: int, volume: Volume) -> None:
+        tablet.copies[node_id] = volume
+        volume.copies.add((self.database.cluster_id, tablet.tablet_id))
+        self._per_node[node_id] += 1
+
+    def take(self, tablet: Tablet, node_id: int) -> None:
+        volume = tablet.copies.pop(node_id, None)
+        if volume is not None:
+            self._per_node[node_id] -= 1
+            volume.copies.discard((self.database.cluster_id, tablet.tablet_id))
+
+    def real(self, tablet: Tablet) -> list[int]:
+        """The backends that FE knows and whose disks still hold this tablet."""
+        mark = (self.database.cluster_id, tablet.tablet_id)
+        return [node_id for node_id, volume in tablet.copies.items() if mark in volume.copies]
+
+    def readable(self, tablet: Tablet) -> list[int]:
+        live = self.live_backends()
+        return [node_id for node_id in self.real(tablet) if node_id in live]
+
+    def live_backends(self) -> dict[int, NodeRow]:
+        return {row.node_id: row for row in self.database.state.of_kind(Component.BE) if row.alive}
+
+    def count(self, node_id: int) -> int:
+        return self._per_node[node_id]
+
+    def any(self) -> bool:
+        return any(not tablet.lost for tablet in self.tablets.values())
+
+    def forget_node(self, node_id: int) -> None:
+        """FE dropped the row: what lies on that disk is foreign from now on."""
+        held = self.count(node_id)
+        for tablet in self.tablets.values():
+            self.take(tablet, node_id)
+        if held:
+            self.database.world.mark(
+                "drop-with-tablets", self.database, f"backend {node_id} was dropped with {held} tablets on it"
+            )
+        self.copies_lost()
+        self.wake()
+
+    def copies_lost(self) -> None:
+        """Some disk or row went: see whether it held the last copy of anything."""
+        for tablet in self.tablets.values():
+            if not tablet.lost and not self.real(tablet):
+                tablet.lost = True
+                if tablet.table.recycled_at is None:
+                    text = f"tablet {tablet.tablet_id} of {tablet.table.full_name} has no copy left"
+                    self.database.world.mark("tablet-lost", self.database, text, loss=True)
+        self.wake()
+
+    def wake(self) -> None:
+        self._clones.wake()
+
+    # -- tables ------------------------------------------------------------------------------------------------
+
+    def create_table(self, db: str, name: str, *, replication: int, tablets: int, tablet_gb: float = 1.0) -> Table:
+        targets = {row.node_id: row for row in self.live_backends().values() if not row.decommissioned}
+        if len(targets) < replication:
+            raise SqlError(
+                f"Table replication num should be less than or equal to the number of available BE nodes ({len(targets)})."
+            )
+        table = Table(db=db, name=name, replication=replication, tablet_gb=tablet_gb)
+        self.tables.append(table)
+        for _ in range(tablets):
+            tablet = Tablet(tablet_id=self._next_id, table=table)
+            self._next_id += 1
+            self.tablets[tablet.tablet_id] = tablet
+            for node_id in sorted(targets, key=lambda node: (self.count(node), node))[:replication]:
+                volume = self.volume_of(targets[node_id])
+                if volume is not None:
+                    self.put(tablet, node_id, volume)
+        return table
+
+    def drop_table(self, db: str, name: str) -> None:
+        for table in self.tables:
+            if (table.db, table.name, table.recycled_at) == (db, name, None):
+                table.recycled_at = self.database.world.now
+                return
+        raise SqlError(f"Unknown table '{db}.{name}'", 5502)
+
+    def empty_recycle_bin(self) -> None:
+        for tablet_id, tablet in list(self.tablets.items()):
+            if tablet.table.recycled_at is not None:
+                for node_id in list(tablet.copies):
+                    self.take(tablet, node_id)
+                del self.tablets[tablet_id]
+        self.tables = [table for table in self.tables if table.recycled_at is None]
+        self.wake()
+
+    def volume_of(self, row: NodeRow) -> Volume | None:
+        container = self.database.world.resolve(row.host)
+        return container.volume if container is not None else None
+
+    def count_rows(self, db: str, name: str) -> Rows:
+        """A query needs one readable copy of every tablet."""
+        wanted = [
+            t for t in self.tablets.values() if (t.table.db, t.table.name) == (db, name) and t.table.recycled_at is None
+        ]
+        if not wanted:
+            raise SqlError(f"Getting analyzing error. Detail message: Unknown table '{db}.{name}'.", 5502)
+        for tablet in wanted:
+            if not self.readable(tablet):
+                raise SqlError(f"Failed to get scan range, no queryable replica found in tablet: {tablet.tablet_id}")
+        return Rows(("count(*)",), ((str(1000 * len(wanted)),),))
+
+    # -- what FE checks before it lets a backend go ------------------------------------------------------------
+
+    def check_drop(self, row: NodeRow) -> None:
+        """Only tables with replication_num 1: everything else goes through, whatever it costs."""
+        for tablet in self.tablets.values():
+            table = tablet.table
+            if table.replication == 1 and table.recycled_at is None and row.node_id in tablet.copies:
+                raise SqlError(
+                    f"Tables such as [{table.full_name}] on the backend[{row.target}] have only one replica. To avoid "
+                    f"data loss, please change the replication_num of [{table.full_name}] to three. ALTER SYSTEM DROP "
+                    "BACKEND <backends> FORCE can be used to forcibly drop the backend. "
+                )
+
+    def check_decommission(self, leaving: list[NodeRow]) -> None:
+        ids = {row.node_id for row in leaving}
+        staying = [row for row in self.live_backends().values() if not row.decommissioned and row.node_id not in ids]
+        free = sum(self.usage(row.node_id)[2] - self.usage(row.node_id)[1] for row in staying)
+        if free < sum(self.usage(node_id)[1] for node_id in ids):
+            raise SqlError("It will cause insufficient disk space if these BEs are decommissioned.")
+        statistics_count = self.database.features.statistics_tables_block
+        for table in self.tables:
+            if table.recycled_at is not None or (table.db == "_statistics_" and not statistics_count):
+                continue
+            if table.replication > len(staying):
+                raise SqlError(
+                    "It will cause insufficient BE number if these BEs are decommissioned because the table "
+                    f"{table.full_name} requires {table.replication} replicas."
+                )
+
+    # -- what FE shows -----------------------------------------------------------------------------------------
+
+    def usage(self, node_id: int) -> tuple[int, float, float]:
+        """Tablets, gigabytes used and gigabytes in all of one backend."""
+        used = (
+            sum(t.table.tablet_gb for t in self.tablets.values() if node_id in t.copies) if self.count(node_id) else 0.0
+        )
+        return self.count(node_id), used, self.capacity_gb.get(node_id, 1000.0)
+
+    def unhealthy(self, tablet: Tablet) -> bool:
+        return len(self.readable(tablet)) < tablet.table.replication
+
+    def _sums(self, tablets: list[Tablet], tables: int) -> tuple[str, ...]:
+        unhealthy = sum(1 for tablet in tablets if self.unhealthy(tablet))
+        replicas = sum(len(tablet.copies) for tablet in tablets)
+        numbers = (tables, tables, tables, len(tablets), replicas, unhealthy, 0, self._clones.pending(), 0)
+        return tuple(str(number) for number in numbers)
+
+    def _databases(self) -> list[str]:
+        return sorted({table.db for table in self.tables if table.recycled_at is None})
+
+    def _of_db(self, db: str) -> list[Tablet]:
+        return [t for t in self.tablets.values() if t.table.db == db and t.table.recycled_at is None]
+
+    def statistic(self) -> Rows:
+        names, rows = self._databases(), []
+        for number, db in enumerate(names):
+            tables = sum(1 for table in self.tables if table.db == db and table.recycled_at is None)
+            rows.append((str(10001 + number), db, *self._sums(self._of_db(db), tables)))
+        every = [tablet for db in names for tablet in self._of_db(db)]
+        live_tables = sum(1 for table in self.tables if table.recycled_at is None)
+        rows.append(("Total", str(len(names)), *self._sums(every, live_tables)))
+        return Rows(tuple(_STATISTIC), tuple(rows))
+
+    def statistic_of(self, number: str) -> Rows:
+        names = self._databases()
+        index = int(number) - 10001 if number.isdigit() else -1
+        if not 0 <= index < len(names):
+            raise SqlError(f"Invalid db id: {number}")
+        bad = [t.tablet_id for t in self._of_db(names[index]) if self.unhealthy(t)]
+        columns = ("UnhealthyTablets", "InconsistentTablets", "CloningTablets", "ErrorStateTablets")
+        return Rows(columns, ((str(bad), "[]", "[]", "[]"),))
+
+    def cluster_balance(self) -> Rows:
+        pending = str(self._clones.pending())
+        numbers = {
+            "cluster_load_stat": "1",
+            "working_slots": str(len(self.live_backends())),
+            "sched_stat": "1",
+            "priority_repair": "0",
+            "pending_tablets": pending,
+            "running_tablets": "0",
+            "history_tablets": str(self._clones.done),
+        }
+        return Rows(("Item", "Number"), tuple(numbers.items()))
