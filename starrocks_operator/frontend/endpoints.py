@@ -1,0 +1,64 @@
+"""Where each frontend is asked, and as whom.
+
+Every frontend is asked by itself, at its pod's address: a Service may lead to any of them, also to one that founded
+a cluster of its own. The host name is kept beside the address, for TLS and for telling rows apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starrocks_operator.components import FE
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects.configuration import port_of
+from starrocks_operator.objects.metadata import COMPONENT_LABEL
+from starrocks_operator.objects.names import headless_service_name, member_host, stateful_set_name
+from starrocks_operator.observed import Children
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Endpoint:
+    """One frontend's SQL port."""
+
+    pod: str
+    host: str
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Credentials:
+    """The account that the operator uses. The password is never part of a text made from this."""
+
+    user: str = "root"
+    password: str = field(default="", repr=False)
+
+
+def endpoints(
+    cluster: StarRocksCluster, children: Children, properties: Mapping[str, str] | None = None
+) -> tuple[Endpoint, ...]:
+    """The frontends that can be asked: pods that have an address and are not on their way out, by ordinal.
+
+    properties: fe.conf, for the query port.
+    """
+    port = port_of(FE, "query", properties or {})
+    workload = children.get("StatefulSet", stateful_set_name(cluster, "fe"))
+    service = ((workload or {}).get("spec") or {}).get("serviceName") or headless_service_name(cluster, "fe")
+    prefix = stateful_set_name(cluster, "fe") + "-"
+    found: list[tuple[int, Endpoint]] = []
+    for pod in children.of_kind("Pod"):
+        metadata, status = pod["metadata"], pod.get("status") or {}
+        ordinal = metadata["name"].removeprefix(prefix)
+        if (
+            (metadata.get("labels") or {}).get(COMPONENT_LABEL) != "fe"
+            or not metadata["name"].startswith(prefix)
+            or not (ordinal.isascii() and ordinal.isdecimal())
+            or metadata.get("deletionTimestamp")
+            or not status.get("podIP")
+            or status.get("phase") != "Running"
+        ):
+            continue
+        host = member_host(cluster, "fe", int(ordinal), service=service)
+        found.append((int(ordinal), Endpoint(pod=metadata["name"], host=host, address=status["podIP"], port=port)))
+    return tuple(endpoint for _, endpoint in sorted(found))

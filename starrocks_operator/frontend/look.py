@@ -1,0 +1,149 @@
+"""Looking at a cluster through its frontends: each one's own view, and the leader's word on all members.
+
+A follower's SHOW FRONTENDS is forwarded to the leader and hangs without one, so every frontend is first asked for
+what it knows by itself; only the one that says of itself that it leads is asked the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
+from starrocks_operator.frontend.endpoints import Credentials, Endpoint
+from starrocks_operator.frontend.pool import FrontendPool
+from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row
+from starrocks_operator.frontend.statements import (
+    LOCAL_FRONTENDS,
+    SHOW_BACKENDS,
+    SHOW_COMPUTE_NODES,
+    SHOW_FRONTENDS,
+)
+from starrocks_operator.objects.names import same_member
+from starrocks_operator.observed import ComputeRow, FrontendAnswer, FrontendRow, FrontendView, Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Testimony:
+    """What one frontend said: its own view, and if it leads, the leader's word."""
+
+    endpoint: Endpoint
+    answer: FrontendAnswer
+    frontends: tuple[FrontendRow, ...] | None = None
+    backends: tuple[ComputeRow, ...] | None = None
+    compute_nodes: tuple[ComputeRow, ...] | None = None
+
+    @property
+    def cluster_id(self) -> str:
+        return next((row.cluster_id for row in self.answer.rows if row.cluster_id), "")
+
+
+def look(
+    endpoints: Iterable[Endpoint],
+    credentials: Credentials,
+    *,
+    pool: FrontendPool,
+    thorough: bool = True,
+    last: FrontendView | None = None,
+) -> FrontendView:
+    """Ask the frontends; bounded in time (the pool's patience, twice at most) and in threads.
+
+    thorough: every frontend. Otherwise, if all was well at the last look: the leader, and of the others only the one
+        that was asked longest ago; what the rest said last stands (`answers` begins with the oldest).
+    """
+    everyone = tuple(endpoints)
+    chosen = everyone if thorough or last is None else _quiet_choice(everyone, last)
+    testimonies = _ask(chosen, credentials, pool)
+    leader = leader_among(testimonies)
+    rest = [endpoint for endpoint in everyone if endpoint not in chosen]
+    if leader is None and rest:
+        testimonies += _ask(rest, credentials, pool)
+        leader, rest = leader_among(testimonies), []
+    left_alone = {endpoint.pod for endpoint in rest}
+    carried = tuple(answer for answer in (last.answers if last else ()) if answer.pod in left_alone)
+    return FrontendView(
+        asked_at=datetime.now(UTC),
+        answers=carried + tuple(testimony.answer for testimony in testimonies),
+        leader=leader.endpoint.host if leader else None,
+        frontends=leader.frontends if leader else None,
+        backends=leader.backends if leader else None,
+        compute_nodes=leader.compute_nodes if leader else None,
+    )
+
+
+def leader_among(testimonies: Iterable[Testimony]) -> Testimony | None:
+    """The one that leads. Leaders of different clusters: that of the cluster to which most frontends belong."""
+    testimonies = tuple(testimonies)
+    leaders = [testimony for testimony in testimonies if testimony.frontends is not None]
+    if len(leaders) <= 1:
+        return leaders[0] if leaders else None
+    members = Counter(testimony.cluster_id for testimony in testimonies if testimony.cluster_id)
+    ranked = sorted(leaders, key=lambda leader: members[leader.cluster_id], reverse=True)
+    if members[ranked[0].cluster_id] == members[ranked[1].cluster_id]:
+        return None
+    return ranked[0]
+
+
+def confirmed(
+    endpoint: Endpoint, shown: tuple[FrontendRow, ...], local: tuple[FrontendRow, ...]
+) -> tuple[FrontendRow, ...] | None:
+    """The leader's rows, if exactly one leader is among them and it is the one that speaks.
+
+    Some releases (3.3.0 to 3.3.3) forget the word LEADER in SHOW FRONTENDS; then its own view must have it.
+    """
+    for rows in (shown, local):
+        leading = [row for row in rows if row.role == "LEADER"]
+        if leading:
+            return rows if len(leading) == 1 and is_row_of(endpoint, leading[0]) else None
+    return None
+
+
+def is_row_of(endpoint: Endpoint, row: FrontendRow) -> bool:
+    """Whether the row is about the frontend at this endpoint."""
+    return row.host == endpoint.address or same_member(row.host, endpoint.host)
+
+
+def _quiet_choice(everyone: tuple[Endpoint, ...], last: FrontendView) -> tuple[Endpoint, ...]:
+    answered = [answer.pod for answer in last.answers if answer.outcome == Outcome.ANSWERED]
+    leader = next((endpoint for endpoint in everyone if endpoint.host == last.leader), None)
+    if leader is None or {endpoint.pod for endpoint in everyone} != set(answered):
+        return everyone
+    oldest = next((pod for pod in answered if pod != leader.pod), None)
+    return (leader, *(endpoint for endpoint in everyone if endpoint.pod == oldest))
+
+
+def _ask(endpoints: Iterable[Endpoint], credentials: Credentials, pool: FrontendPool) -> list[Testimony]:
+    replies = pool.ask_all(dict.fromkeys(endpoints, _testify), credentials)
+    return [
+        reply if isinstance(reply, Testimony) else _no_testimony(endpoint, reply) for endpoint, reply in replies.items()
+    ]
+
+
+def _testify(connection: FrontendConnection) -> Testimony:
+    endpoint = connection.endpoint
+    local = tuple(frontend_row(record) for record in connection.ask(LOCAL_FRONTENDS))
+    answered = FrontendAnswer(pod=endpoint.pod, outcome=Outcome.ANSWERED, rows=local)
+    if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
+        return Testimony(endpoint=endpoint, answer=answered)
+    try:
+        shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
+        frontends = confirmed(endpoint, shown, local)
+        if frontends is None:
+            return Testimony(endpoint=endpoint, answer=answered)
+        return Testimony(
+            endpoint=endpoint,
+            answer=answered,
+            frontends=frontends,
+            backends=tuple(backend_row(record) for record in connection.ask(SHOW_BACKENDS)),
+            compute_nodes=tuple(compute_node_row(record) for record in connection.ask(SHOW_COMPUTE_NODES)),
+        )
+    except FrontendError as failure:
+        answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
+        return Testimony(endpoint=endpoint, answer=answer)
+
+
+def _no_testimony(endpoint: Endpoint, failure: FrontendError) -> Testimony:
+    answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure))
+    return Testimony(endpoint=endpoint, answer=answer)

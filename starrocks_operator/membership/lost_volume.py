@@ -1,0 +1,71 @@
+"""Recognising a frontend that lost its metadata: its volume is younger than its membership.
+
+The member's name in FE ends with the millisecond at which it was added (`<host>_<edit log port>_<ms>`). A volume
+that was made later cannot hold that member's metadata: the pod would wait for ever to be let in. It must be dropped
+and added anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from starrocks_operator.components import DEFAULT_ROOT, FE
+from starrocks_operator.membership.pods import Pod, instant
+from starrocks_operator.observed import FrontendRow, Raw
+
+CLOCK_MARGIN = timedelta(seconds=5)
+"""FE's clock and the apiserver's may differ by so much; frontends further apart do not work together anyway."""
+
+
+def added_at(name: str) -> datetime | None:
+    """When the member was added, read from its name in FE."""
+    milliseconds = name.rpartition("_")[2]
+    if not milliseconds.isascii() or not milliseconds.isdecimal() or len(milliseconds) not in (13, 14):
+        return None
+    return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
+
+
+def meta_born_at(pod: Pod, claims: Mapping[str, Raw], *, meta_dir: str = "") -> datetime | None:
+    """When the volume that holds a frontend pod's metadata was made; None if that cannot be told."""
+    spec = pod.raw.get("spec") or {}
+    container: Mapping[str, Any] = next(iter(spec.get("containers") or ()), {})
+    volume = _volume_at(_meta_dir(meta_dir, container), container, spec)
+    if volume is None or "emptyDir" in volume:
+        return pod.created
+    if "persistentVolumeClaim" in volume:
+        claim = claims.get((volume["persistentVolumeClaim"] or {}).get("claimName", ""))
+        return instant((claim.get("metadata") or {}).get("creationTimestamp")) if claim else None
+    if "ephemeral" in volume:
+        return pod.created
+    return None
+
+
+def lost_its_volume(row: FrontendRow, pod: Pod, claims: Mapping[str, Raw], *, meta_dir: str = "") -> bool:
+    """Whether this frontend joined once, is dead, and stands on a volume made after it had been added."""
+    if row.alive or not row.joined or pod.deleting:
+        return False
+    added, born = added_at(row.name), meta_born_at(pod, claims, meta_dir=meta_dir)
+    return added is not None and born is not None and born > added + CLOCK_MARGIN
+
+
+def _meta_dir(configured: str, container: Mapping[str, Any]) -> str:
+    """The directory of the metadata; `${STARROCKS_HOME}` is the component's own directory."""
+    environment = {item.get("name"): item.get("value") for item in container.get("env") or ()}
+    home = FE.home(environment.get("STARROCKS_ROOT") or DEFAULT_ROOT)
+    return configured.replace("${STARROCKS_HOME}", home).rstrip("/") or f"{home}/meta"
+
+
+def _volume_at(path: str, container: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The volume with the longest mount path that `path` lies in."""
+    mounts = [mount for mount in container.get("volumeMounts") or () if _lies_in(path, str(mount.get("mountPath", "")))]
+    if not mounts:
+        return None
+    name = max(mounts, key=lambda mount: len(mount["mountPath"])).get("name")
+    return next((volume for volume in spec.get("volumes") or () if volume.get("name") == name), None)
+
+
+def _lies_in(path: str, directory: str) -> bool:
+    directory = directory.rstrip("/")
+    return bool(directory) and (path == directory or path.startswith(directory + "/"))

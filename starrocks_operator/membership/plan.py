@@ -1,0 +1,119 @@
+"""The membership of a whole cluster: guards first, then frontends, backends and compute nodes; at most one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from starrocks_operator.decision import Context, Finding
+from starrocks_operator.membership import frontends, nodes
+from starrocks_operator.membership.backends import BACKENDS
+from starrocks_operator.membership.bootstrap import Founding
+from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership.outlook import Outlook
+from starrocks_operator.membership.rosters import Rosters
+from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.observed import FrontendView, Observed, Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """What membership is decided on, worked out once per decision."""
+
+    observed: Observed
+    context: Context
+    rosters: Rosters
+    founding: Founding
+    grace: timedelta = DEFAULT_GRACE
+
+
+def plan(situation: Situation) -> Outlook:
+    """What comes next; no step while anything blocks membership, but the waits and findings all the same."""
+    observed, view = situation.observed, situation.observed.view
+    guards = _guards(situation)
+    if view is None or view.leader is None or view.frontends is None:
+        return Outlook(waits=_without_leader(situation), findings=guards)
+    outlook = frontends.plan(
+        situation.rosters.fe,
+        frontends.Ground(
+            now=observed.now,
+            view=view,
+            since=situation.founding.at,
+            grace=situation.grace,
+            claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
+            meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
+        ),
+    )
+    ground = nodes.Ground(now=observed.now, since=situation.founding.at, grace=situation.grace)
+    if view.backends is not None:
+        outlook = outlook.then(nodes.plan(situation.rosters.be, BACKENDS, ground))
+    if view.compute_nodes is not None:
+        outlook = outlook.then(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
+    blocked = any(finding.blocks != "nothing" for finding in guards)
+    return Outlook(
+        step=None if blocked else outlook.step,
+        waits=outlook.waits,
+        findings=guards + outlook.findings,
+    )
+
+
+def _guards(situation: Situation) -> tuple[Finding, ...]:
+    """What stops every step."""
+    found = [
+        situation.founding.finding,
+        _unreadable_password(situation.observed),
+        _refused_password(situation.observed.view),
+        _missing_leader(situation),
+    ]
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _unreadable_password(observed: Observed) -> Finding | None:
+    if not observed.credentials_problem:
+        return None
+    return Finding(
+        reason="PasswordUnavailable",
+        message=f"FE's root password cannot be read: {observed.credentials_problem}",
+        blocks="membership",
+        degraded=True,
+    )
+
+
+def _refused_password(view: FrontendView | None) -> Finding | None:
+    denied = sorted(answer.pod for answer in view.answers if answer.outcome == Outcome.DENIED) if view else []
+    if not denied:
+        return None
+    return Finding(
+        reason="PasswordRefused",
+        message=f"{', '.join(denied)} refused user root with the password that the CR names (env MYSQL_PWD of the "
+        "frontends). Put FE's present root password there, in the Secret it refers to.",
+        blocks="membership",
+        degraded=True,
+    )
+
+
+def _missing_leader(situation: Situation) -> Finding | None:
+    """Only once there was a leader: before the founding it is a wait like any other."""
+    view = situation.observed.view
+    if view is None or view.leader is not None or not situation.founding.cluster_id:
+        return None
+    answers = ", ".join(f"{answer.pod} {answer.outcome}" for answer in view.answers) or "none could be asked"
+    return Finding(
+        reason="LeaderMissing",
+        message=f"No frontend leads ({answers}). Nothing can be written, and no membership step is taken, until a "
+        "majority of the frontends lives.",
+        blocks="membership",
+        degraded=True,
+    )
+
+
+def _without_leader(situation: Situation) -> tuple[str, ...]:
+    """What the frontends wait for while none leads: their pods, and if those run, the election."""
+    slots = situation.rosters.fe.wanted
+    waits = tuple(f"frontend {slot.name} is not up: {slot.pod_words}" for slot in slots if not slot.runs)
+    view = situation.observed.view
+    if view is None and any(slot.pod and slot.pod.address for slot in slots):
+        return (*waits, "the frontends have not been asked yet")
+    if view is not None and view.answers:
+        return (*waits, "no frontend leads yet")
+    return waits or ("the frontends have no pods yet",)

@@ -1,0 +1,128 @@
+"""A pod as membership and status need it: does it run, since when, and if not, why not in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from starrocks_operator.observed import Raw
+
+FAILURES = frozenset(
+    {
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+    }
+)
+"""Reasons for which a container waits that do not pass by themselves."""
+
+REVISION_LABEL = "controller-revision-hash"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pod:
+    """What matters of one pod.
+
+    running_since: when its main container started; None while it does not run.
+    trouble: why it is not ready, as the end of a sentence about its pod; empty if it is ready.
+    failed: whether it needs a person.
+    """
+
+    name: str
+    created: datetime | None
+    address: str
+    revision: str
+    deleting: bool
+    ready: bool
+    running_since: datetime | None
+    trouble: str
+    failed: bool
+    raw: Raw
+
+    @classmethod
+    def of(cls, raw: Raw) -> Pod:
+        metadata = raw.get("metadata") or {}
+        status = raw.get("status") or {}
+        ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or ())
+        deleting = bool(metadata.get("deletionTimestamp"))
+        stuck = _stuck_container(status)
+        failed = status.get("phase") == "Failed" or (stuck is not None and stuck[0] in FAILURES)
+        return cls(
+            name=metadata.get("name", ""),
+            created=instant(metadata.get("creationTimestamp")),
+            address=status.get("podIP") or "",
+            revision=(metadata.get("labels") or {}).get(REVISION_LABEL, ""),
+            deleting=deleting,
+            ready=ready and not deleting,
+            running_since=None if deleting else _running_since(raw),
+            trouble="" if ready and not deleting else _trouble(status, deleting=deleting, stuck=stuck),
+            failed=failed and not deleting,
+            raw=raw,
+        )
+
+
+def instant(text: Any) -> datetime | None:
+    """A Kubernetes timestamp; None if there is none, or none that can be read."""
+    if isinstance(text, datetime):
+        return text if text.tzinfo else text.replace(tzinfo=UTC)
+    try:
+        parsed = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def _running_since(raw: Raw) -> datetime | None:
+    status = raw.get("status") or {}
+    if status.get("phase") != "Running":
+        return None
+    main = _main_container(raw)
+    for container in status.get("containerStatuses") or ():
+        if container.get("name") == main:
+            running = (container.get("state") or {}).get("running")
+            return instant(running.get("startedAt")) if running else None
+    return instant(status.get("startTime"))
+
+
+def _main_container(raw: Raw) -> str:
+    containers = (raw.get("spec") or {}).get("containers") or ()
+    return str(containers[0].get("name", "")) if containers else ""
+
+
+def _container_statuses(status: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    yield from status.get("initContainerStatuses") or ()
+    yield from status.get("containerStatuses") or ()
+
+
+def _stuck_container(status: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Reason and image of the first container that cannot start."""
+    for container in _container_statuses(status):
+        reason = ((container.get("state") or {}).get("waiting") or {}).get("reason")
+        if reason and reason not in ("ContainerCreating", "PodInitializing"):
+            return reason, container.get("image", "")
+    return None
+
+
+def _trouble(status: Mapping[str, Any], *, deleting: bool, stuck: tuple[str, str] | None) -> str:
+    """Without the texts that change by the second (back-off times), so that the status stays quiet."""
+    phase = status.get("phase") or "Pending"
+    if deleting:
+        return "is being deleted"
+    if stuck:
+        reason, image = stuck
+        about = f": image {image}" if "Image" in reason and image else ""
+        return f"is {phase} ({reason}{about})"
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return f"cannot be scheduled ({str(condition.get('message') or condition.get('reason'))[:200]})"
+    if phase == "Running":
+        return "runs but is not ready"
+    return f"is {phase}"
