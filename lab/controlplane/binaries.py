@@ -1,7 +1,7 @@
 """The programs of the control plane: found where the user points, else built once from pinned Go modules and cached.
 
-Each directory under go/ is a Go module that pins one project. What it builds is cached outside the tree under a key made
-of its go.mod, go.sum and link flags: a changed pin is a new entry, and an old one stays valid for older checkouts.
+Each directory under go/ is a Go module that pins one project. What it builds is cached outside the tree under a key
+made of its go.mod, go.sum and link flags: a changed pin is a new entry, an old one stays valid for older checkouts.
 """
 
 import fcntl

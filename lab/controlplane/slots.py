@@ -1,8 +1,8 @@
 """Give each running lab a number of its own, and take it back when the lab is gone, however it went.
 
 The number is held by a lock on a file, and the lock by the lab's own processes, which inherit its descriptor: it is
-free again exactly when the last of them has ended, so there are no stale locks to clean up. A port in use rules a number
-out as well, which covers labs of other users.
+free again exactly when the last of them has ended, so there are no stale locks to clean up. A port in use rules a
+number out as well, which covers labs of other users.
 """
 
 import fcntl
