@@ -173,7 +173,9 @@ class Stack:
     def _launch(
         self, name: str, command: Sequence[str | Path], *, environment: Mapping[str, str] | None = None
     ) -> Process:
-        process = spawn(name, command, log=self.log(name), cwd=ROOT, environment=environment or {})
+        process = spawn(
+            name, [str(part) for part in command], log=self.log(name), cwd=ROOT, environment=environment or {}
+        )
         self.processes[name] = process
         self._save()
         return process

@@ -1,0 +1,46 @@
+"""The stage for tests on the lab: one plane, one simulator and one operator for all, a namespace for each test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.space import Space, open_space
+from lab.stack import Stack
+
+SPEED = 20.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/cluster" in item.path.as_posix():
+            item.add_marker("cluster")
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The running stage. What the operator may never do is asked of the witness when all is over, too."""
+    directory = tmp_path_factory.mktemp("stage")
+    stack = Stack.start(directory, name="tests", report=lambda line: None)
+    try:
+        stack.simulate(speed=SPEED)
+        stack.operate()
+        yield stack
+        assert stack.witness.testify() == []
+    finally:
+        stack.stop()
+
+
+@pytest.fixture
+def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Iterator[Space]:
+    """A namespace of its own for one test; afterwards the operator's record is looked at."""
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
+    stack.operate()
+    space = open_space(stack, name, tmp_path)
+    yield space
+    for cluster in space.all("StarRocksCluster"):
+        space.delete("StarRocksCluster", cluster["metadata"]["name"])
+    assert stack.witness.testify() == []
