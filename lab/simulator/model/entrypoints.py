@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 from lab.simulator.model.accounts import check_password
 from lab.simulator.model.container import FOREVER, Container, Script
@@ -32,7 +33,10 @@ def ask(container: Container, process: FrontendProcess | None, sql: str) -> Outc
         check_password(process.database.view(process).accounts, "root", container.facts.password)
     except SqlError as error:
         return Refused(error.code, error.text)
-    return execute(container.world, process, sql, Session(user="root"))
+    session = Session(user="root", source="entrypoint")
+    outcome = execute(container.world, process, sql, session)
+    container.world.on_statement(process.facts, session, sql, outcome)
+    return outcome
 
 
 def _leader_in(outcome: Outcome | None) -> tuple[str | None, bool]:
@@ -81,33 +85,77 @@ def _image_frontend_script(container: Container) -> Script:
 
 
 def _safe_frontend_script(container: Container) -> Script:
+    """fe_start.sh: asks every peer by itself, and lets the marker decide only when nobody is there at all."""
     world, facts, timing = container.world, container.facts, container.world.timing
     if container.volume.meta is not None:
         return (yield from start_frontend(container, helper=None))
-    began = world.now
+    quiet_since: float | None = None
     while True:
-        container.activity = "asking its peers for a leader"
-        leader = _peers_leader(container)
-        if leader is not None:
-            break
-        marker = world.surroundings.marker(facts.cluster)
-        if not marker.get("cluster-id") and facts.ordinal == 0 and world.now - began >= timing.settle:
-            return (yield from start_frontend(container, helper=None))
-        container.activity = "waiting for a peer with a leader"
+        answers = [_ask_peer(container, peer) for peer in world.frontends(facts.cluster) if peer is not container]
+        named = [answer for answer in answers if answer.leader]
+        marker = world.surroundings.marker(facts.cluster).get("cluster-id")
+        if named:
+            quiet_since = None
+            container.activity = _why_not_join(container, named, marker or "")
+            if not container.activity and named[0].listed == "added":
+                return (yield from start_frontend(container, helper=named[0].leader))
+            if not container.activity:
+                _add_self(container, named[0].leader)
+        elif any(answer.present for answer in answers):
+            quiet_since = None
+            container.activity = "frontends are there but name no leader: waiting for one"
+        elif marker or marker is None or facts.ordinal != 0:
+            container.activity = "no peer answers: waiting"
+        else:
+            quiet_since = world.now if quiet_since is None else quiet_since
+            container.activity = "no peer answers: settling before founding the cluster"
+            if world.now - quiet_since >= timing.settle:
+                return (yield from start_frontend(container, helper=None))
         yield timing.probe_interval
-    target = world.resolve(leader)
-    process = target.frontend if target is not None else None
-    ask(container, process, f'ALTER SYSTEM ADD FOLLOWER "{facts.member_host}:{facts.member_port}"')
-    return (yield from start_frontend(container, helper=leader))
 
 
-def _peers_leader(container: Container) -> str | None:
-    for peer in container.world.frontends(container.facts.cluster):
-        if peer is not container:
-            leader, _ = _leader_in(ask(container, peer.frontend, "SHOW FRONTENDS"))
-            if leader is not None:
-                return leader
-    return None
+@dataclass(frozen=True, kw_only=True)
+class _Answer:
+    """What one peer said: whether anybody is there, the leader it names, and how it lists us."""
+
+    present: bool
+    leader: str = ""
+    cluster_id: str = ""
+    listed: str = "absent"  # absent | added | joined
+
+
+def _ask_peer(container: Container, peer: Container) -> _Answer:
+    if peer.frontend is None:
+        return _Answer(present=False)
+    shown = ask(container, peer.frontend, "SHOW FRONTENDS")
+    if isinstance(shown, Rows) and _leader_in(shown)[0] is None:
+        shown = ask(container, peer.frontend, "SHOW PROC '/frontends'")
+    leader, _ = _leader_in(shown)
+    if leader is None or not isinstance(shown, Rows):
+        return _Answer(present=True)
+    rows = shown.as_dicts()
+    own = next((row for row in rows if row["IP"] == container.facts.member_host), None)
+    listed = "absent" if own is None else "joined" if own["Join"] == "true" else "added"
+    return _Answer(present=True, leader=leader, cluster_id=rows[0]["ClusterId"] or "", listed=listed)
+
+
+def _why_not_join(container: Container, named: list[_Answer], founded: str) -> str:
+    first = named[0]
+    if len({answer.cluster_id for answer in named}) > 1:
+        return "peers belong to different clusters: joining none of them"
+    if founded and founded != first.cluster_id:
+        return f"the peers' cluster id is {first.cluster_id}, but this cluster is {founded}"
+    if first.leader == container.facts.member_host:
+        return "peers still name this very frontend as leader, though its metadata is gone"
+    if first.listed == "joined":
+        return "listed as joined, but the metadata is gone: waiting to be dropped"
+    return ""
+
+
+def _add_self(container: Container, leader: str) -> None:
+    target, facts = container.world.resolve(leader), container.facts
+    role = "OBSERVER" if facts.observer else "FOLLOWER"
+    ask(container, target.frontend if target else None, f'ALTER SYSTEM ADD {role} "{facts.member_host}:{facts.member_port}"')
 
 
 # -- backends and compute nodes --------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ class PodFacts:
     volume_dies_with: str = "claim"  # claim | pod | container
     password: str = ""
     host_type: str = "FQDN"
+    observer: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 @dataclass
 class Session:
     user: str = "root"
+    source: str = "client"  # client | entrypoint
     roles: frozenset[str] | None = None  # None: the account's default roles
     forward_to_leader: bool = False
     variables: dict[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from lab.simulator.model.facts import ClusterKey
 
 class Surroundings(Protocol):
     def marker(self, cluster: ClusterKey) -> Mapping[str, str]:
-        """The data of ConfigMap `<cluster>-fe-bootstrap`; empty when it does not exist."""
+        """The data of ConfigMap `<cluster>-fe-bootstrap`; nothing when it does not exist."""
         ...
 
 

@@ -24,7 +24,7 @@ class Timing:
     add_self: float = 30.0
     node_add_self: float = 60.0
     probe_interval: float = 2.0
-    settle: float = 5.0  # our start script: ordinal 0, before it founds
+    settle: float = 30.0  # our start script: how long nobody must have answered before ordinal 0 founds
     start_process: float = 1.0
     restart_first: float = 1.0
     restart_base: float = 10.0

@@ -48,6 +48,7 @@ class World:
         self.violations: list[Mark] = []
         self.losses: list[Mark] = []
         self.on_change: Callable[[Container], None] = lambda container: None
+        self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda facts, session, sql, outcome: None
         self._faults: dict[str, Faults] = {}
         self._hosts: dict[str, Container] = {}
         self._leaving: dict[str, float] = {}
@@ -232,6 +233,9 @@ class World:
         """One statement at the frontend in pod `namespace/name`, as a client sees it."""
         container = self.pods.get(key)
         process = container.frontend if container is not None else None
-        if process is None or not process.serving:
+        if container is None or process is None or not process.serving:
             return ConnectionLost(why="connection refused")
-        return execute(self, process, sql, session or Session())
+        session = session or Session()
+        outcome = execute(self, process, sql, session)
+        self.on_statement(container.facts, session, sql, outcome)
+        return outcome
