@@ -1,6 +1,6 @@
 """The CustomResourceDefinition, assembled from the model and its rules.
 
-`python -m starrocks_operator.model.crd` writes `crds/starrocksclusters.yaml`; a test fails when that file is stale.
+`python -m starrocks_operator.model.crd` writes `crds/starrocks.com_starrocksclusters.yaml`; a test fails when that file is stale.
 """
 
 import copy
@@ -16,7 +16,7 @@ from starrocks_operator.model.rules import MISSPELT_SPEC_KEYS, RULES
 from starrocks_operator.model.schema import Schema, structural
 from starrocks_operator.model.status import StarRocksClusterStatus
 
-TARGET = Path("crds") / "starrocksclusters.yaml"
+TARGET = Path("crds") / "starrocks.com_starrocksclusters.yaml"
 LARGEST = 250_000
 """Bytes of JSON: beyond 262,144 a plain `kubectl apply` cannot keep its last-applied annotation."""
 
