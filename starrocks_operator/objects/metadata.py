@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from starrocks_operator.model import GROUP, KIND, VERSION, StarRocksCluster
+from starrocks_operator.model import GROUP, KIND, VERSION, ComponentName, StarRocksCluster
 from starrocks_operator.objects.names import stateful_set_name
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
@@ -20,7 +20,13 @@ Object = dict[str, Any]
 
 def labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
     """Labels of workloads, Services and everything else but pods."""
-    return {OWNER_LABEL: cluster.metadata.name, COMPONENT_LABEL: component}
+    return {**shared_labels(cluster, component), OWNER_LABEL: cluster.metadata.name, COMPONENT_LABEL: component}
+
+
+def shared_labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
+    """What the user wants on every object of a component."""
+    spec = cluster.spec.components.get(cast(ComponentName, component))
+    return dict(spec.shared_labels) if spec else {}
 
 
 def selector(cluster: StarRocksCluster, component: str) -> dict[str, str]:

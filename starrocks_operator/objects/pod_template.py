@@ -29,7 +29,7 @@ def pod_template(
     metadata = {
         "name": stateful_set_name(cluster, component.name) if component.template_named else None,
         "namespace": cluster.metadata.namespace,
-        "labels": {**spec.pod_labels, **selector(cluster, component.name)},
+        "labels": {**spec.shared_labels, **spec.pod_labels, **selector(cluster, component.name)},
         "annotations": dict(spec.annotations),
     }
     return {"metadata": without_empty(metadata), "spec": _pod_spec(spec, main, volumes)}
@@ -49,6 +49,8 @@ def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> di
         "imagePullSecrets": list(spec.image_pull_secrets),
         "nodeSelector": dict(spec.node_selector),
         "hostAliases": list(spec.host_aliases),
+        "dnsPolicy": spec.dns_policy,
+        "dnsConfig": spec.dns_config,
         "schedulerName": spec.scheduler_name,
         "automountServiceAccountToken": False,
         "shareProcessNamespace": spec.share_process_namespace,

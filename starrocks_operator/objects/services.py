@@ -83,7 +83,7 @@ def _ports(
         }
         if override and override.node_port:
             port["nodePort"] = override.node_port
-        if app_protocol := component.ports[entry.port].app_protocol:
+        if app_protocol := (override and override.app_protocol) or component.ports[entry.port].app_protocol:
             port["appProtocol"] = app_protocol
         made.append(port)
     return made
