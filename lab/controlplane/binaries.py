@@ -84,6 +84,7 @@ MODULES = (
             f"{_VERSION_PACKAGE}.gitMajor={{major}}",
             f"{_VERSION_PACKAGE}.gitMinor={{minor}}",
             f"{_VERSION_PACKAGE}.gitTreeState=archive",
+            "k8s.io/client-go/pkg/version.gitVersion={version}",  # for the user agent
         ),
     ),
 )

@@ -72,6 +72,7 @@ def spawn(
             pass_fds=() if keep is None else (keep,),
             start_new_session=True,
         )
+    _children.append(child)
     return Process(name=name, pid=child.pid, born=psutil.Process(child.pid).create_time())
 
 
