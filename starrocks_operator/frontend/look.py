@@ -50,8 +50,8 @@ def look(
 ) -> FrontendView:
     """Ask the frontends; bounded in time (the pool's patience, twice at most) and in threads.
 
-    thorough: every frontend. Otherwise, if all was well at the last look: the leader, and of the others only the one
-        that was asked longest ago; what the rest said last stands (`answers` begins with the oldest).
+    thorough: every frontend. Otherwise, if all was well at the last look: the leader, and of the others one, another
+        one each minute; what the rest said last stands.
     """
     everyone = tuple(endpoints)
     chosen = everyone if thorough or last is None else _quiet_choice(everyone, last)
@@ -62,10 +62,11 @@ def look(
         testimonies += _ask(rest, credentials, pool)
         leader, rest = leader_among(testimonies), []
     left_alone = {endpoint.pod for endpoint in rest}
-    carried = tuple(answer for answer in (last.answers if last else ()) if answer.pod in left_alone)
+    carried = [answer for answer in (last.answers if last else ()) if answer.pod in left_alone]
+    answers = carried + [testimony.answer for testimony in testimonies]
     return FrontendView(
         asked_at=datetime.now(UTC),
-        answers=carried + tuple(testimony.answer for testimony in testimonies),
+        answers=tuple(sorted(answers, key=lambda answer: (len(answer.pod), answer.pod))),
         leader=leader.endpoint.host if leader else None,
         frontends=leader.frontends if leader else None,
         backends=leader.backends if leader else None,
@@ -110,8 +111,9 @@ def _quiet_choice(everyone: tuple[Endpoint, ...], last: FrontendView) -> tuple[E
     leader = next((endpoint for endpoint in everyone if endpoint.host == last.leader), None)
     if leader is None or {endpoint.pod for endpoint in everyone} != set(answered):
         return everyone
-    oldest = next((pod for pod in answered if pod != leader.pod), None)
-    return (leader, *(endpoint for endpoint in everyone if endpoint.pod == oldest))
+    others = [endpoint for endpoint in everyone if endpoint != leader]
+    minute = int(last.asked_at.timestamp() // 60)
+    return (leader, others[minute % len(others)]) if others else (leader,)
 
 
 def _ask(endpoints: Iterable[Endpoint], credentials: Credentials, pool: FrontendPool) -> list[Testimony]:

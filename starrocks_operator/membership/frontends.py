@@ -75,6 +75,7 @@ class Ground:
     """What the frontends' table stands on besides the slots.
 
     since: when the founding was recorded; before, nobody is overdue.
+    claims, workload: the PersistentVolumeClaims by name, and the frontends' StatefulSet.
     meta_dir: where frontends keep their metadata, if fe.conf says so.
     """
 
@@ -83,6 +84,7 @@ class Ground:
     since: datetime | None
     grace: timedelta = DEFAULT_GRACE
     claims: Mapping[str, Raw] = field(default_factory=dict)
+    workload: Raw | None = None
     meta_dir: str = ""
 
 
@@ -101,7 +103,9 @@ def standing_of(slot: FrontendSlot, ground: Ground) -> Standing:
         return Standing.JOINING
     if row.alive:
         return Standing.ALIVE
-    if slot.pod is not None and lost_its_volume(row, slot.pod, ground.claims, meta_dir=ground.meta_dir):
+    if slot.pod is not None and lost_its_volume(
+        row, slot.pod, ground.claims, ground.workload, meta_dir=ground.meta_dir
+    ):
         return Standing.VOLUME_LOST
     return Standing.DEAD
 

@@ -27,27 +27,39 @@ def added_at(name: str) -> datetime | None:
     return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
 
 
-def meta_born_at(pod: Pod, claims: Mapping[str, Raw], *, meta_dir: str = "") -> datetime | None:
-    """When the volume that holds a frontend pod's metadata was made; None if that cannot be told."""
-    spec = pod.raw.get("spec") or {}
-    container: Mapping[str, Any] = next(iter(spec.get("containers") or ()), {})
-    volume = _volume_at(_meta_dir(meta_dir, container), container, spec)
-    if volume is None or "emptyDir" in volume:
-        return pod.created
-    if "persistentVolumeClaim" in volume:
-        claim = claims.get((volume["persistentVolumeClaim"] or {}).get("claimName", ""))
-        return instant((claim.get("metadata") or {}).get("creationTimestamp")) if claim else None
-    if "ephemeral" in volume:
-        return pod.created
-    return None
+def meta_born_at(pod: Pod, claims: Mapping[str, Raw], workload: Raw | None, *, meta_dir: str = "") -> datetime | None:
+    """When the volume that holds a frontend pod's metadata was made; None if that cannot be told.
+
+    workload: the frontends' StatefulSet, which says what is mounted where.
+    """
+    spec = (workload or {}).get("spec") or {}
+    template = (spec.get("template") or {}).get("spec") or {}
+    container: Mapping[str, Any] = next(iter(template.get("containers") or ()), {})
+    if not container:
+        return None
+    volume = _volume_at(_meta_dir(meta_dir, container), container)
+    if volume is None:
+        return pod.created  # in the container's own file system
+    if any((claim.get("metadata") or {}).get("name") == volume for claim in spec.get("volumeClaimTemplates") or ()):
+        return _born(claims.get(f"{volume}-{pod.name}"))
+    source: Mapping[str, Any] = next((item for item in template.get("volumes") or () if item.get("name") == volume), {})
+    if "persistentVolumeClaim" in source:
+        return _born(claims.get((source["persistentVolumeClaim"] or {}).get("claimName", "")))
+    return pod.created if "emptyDir" in source or "ephemeral" in source else None
 
 
-def lost_its_volume(row: FrontendRow, pod: Pod, claims: Mapping[str, Raw], *, meta_dir: str = "") -> bool:
+def lost_its_volume(
+    row: FrontendRow, pod: Pod, claims: Mapping[str, Raw], workload: Raw | None, *, meta_dir: str = ""
+) -> bool:
     """Whether this frontend joined once, is dead, and stands on a volume made after it had been added."""
     if row.alive or not row.joined or pod.deleting:
         return False
-    added, born = added_at(row.name), meta_born_at(pod, claims, meta_dir=meta_dir)
+    added, born = added_at(row.name), meta_born_at(pod, claims, workload, meta_dir=meta_dir)
     return added is not None and born is not None and born > added + CLOCK_MARGIN
+
+
+def _born(claim: Raw | None) -> datetime | None:
+    return instant((claim.get("metadata") or {}).get("creationTimestamp")) if claim else None
 
 
 def _meta_dir(configured: str, container: Mapping[str, Any]) -> str:
@@ -57,13 +69,10 @@ def _meta_dir(configured: str, container: Mapping[str, Any]) -> str:
     return configured.replace("${STARROCKS_HOME}", home).rstrip("/") or f"{home}/meta"
 
 
-def _volume_at(path: str, container: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The volume with the longest mount path that `path` lies in."""
+def _volume_at(path: str, container: Mapping[str, Any]) -> str | None:
+    """The name of the volume with the longest mount path that `path` lies in."""
     mounts = [mount for mount in container.get("volumeMounts") or () if _lies_in(path, str(mount.get("mountPath", "")))]
-    if not mounts:
-        return None
-    name = max(mounts, key=lambda mount: len(mount["mountPath"])).get("name")
-    return next((volume for volume in spec.get("volumes") or () if volume.get("name") == name), None)
+    return str(max(mounts, key=lambda mount: len(mount["mountPath"])).get("name")) if mounts else None
 
 
 def _lies_in(path: str, directory: str) -> bool:

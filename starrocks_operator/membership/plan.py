@@ -13,7 +13,7 @@ from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
-from starrocks_operator.observed import FrontendView, Observed, Outcome
+from starrocks_operator.observed import FrontendView, Observed, Outcome, Raw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,7 @@ class Situation:
     context: Context
     rosters: Rosters
     founding: Founding
+    workload: Raw | None = None  # the frontends' StatefulSet
     grace: timedelta = DEFAULT_GRACE
 
 
@@ -41,6 +42,7 @@ def plan(situation: Situation) -> Outlook:
             since=situation.founding.at,
             grace=situation.grace,
             claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
+            workload=situation.workload,
             meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
         ),
     )
@@ -95,7 +97,8 @@ def _refused_password(view: FrontendView | None) -> Finding | None:
 def _missing_leader(situation: Situation) -> Finding | None:
     """Only once there was a leader: before the founding it is a wait like any other."""
     view = situation.observed.view
-    if view is None or view.leader is not None or not situation.founding.cluster_id:
+    founding = situation.founding
+    if view is None or view.leader is not None or not founding.cluster_id or founding.finding:
         return None
     answers = ", ".join(f"{answer.pod} {answer.outcome}" for answer in view.answers) or "none could be asked"
     return Finding(

@@ -1,0 +1,152 @@
+"""What is to be done for one cluster now: a pure function of the cluster and of what was seen of it.
+
+The watcher calls it on every event, the `member` module once more before it acts, so it must be cheap and must never
+raise for anything that the API server accepts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from starrocks_operator.components import COMPONENTS
+from starrocks_operator.decision import Context, Decision, Finding
+from starrocks_operator.due import Due, Object, due, prunable
+from starrocks_operator.findings import blocking_everything, standing_findings
+from starrocks_operator.membership import Founding, Outlook, Situation, founding_of, plan, pods_of, rosters_of
+from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects import build
+from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.resolve import Workloads, context_of, workloads_of
+from starrocks_operator.step import Step
+
+IGNORED = "starrocks.com/ignored"
+NO_LEADER = "held until a frontend leads"
+
+Objects = Mapping[str, Sequence[Object]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """Everything worked out about one cluster before anything is decided."""
+
+    cluster: StarRocksCluster
+    observed: Observed
+    workloads: Workloads
+    founding: Founding
+    context: Context  # all components, whether or not their gates are open
+
+
+def decide(
+    cluster: StarRocksCluster,
+    observed: Observed,
+    *,
+    default_profile: str = "safe",
+    grace: timedelta = DEFAULT_GRACE,
+) -> Decision:
+    """The one decision. grace: how long a running pod may take to register itself."""
+    case = _case_of(cluster, observed, default_profile=default_profile)
+    if is_ignored(cluster) or cluster.is_deleted:
+        return Decision(context=replace(case.context, components=()))
+    if stops := blocking_everything(cluster):
+        return _stopped(case, stops)
+    try:
+        wanted = build(cluster, case.context)
+    except Exception as failure:  # one broken cluster must not become everybody's trouble
+        return _stopped(case, (_unbuildable(failure),))
+    outlook = plan(
+        Situation(
+            observed=observed,
+            context=case.context,
+            rosters=rosters_of(cluster, case.context, pods_of(observed.children), observed.view),
+            founding=case.founding,
+            workload=case.workloads.get("fe"),
+            grace=grace,
+        )
+    )
+    return _assembled(case, wanted, outlook)
+
+
+def is_ignored(cluster: StarRocksCluster) -> bool:
+    """Whether its owner told operators to leave it alone."""
+    return cluster.annotations.get(IGNORED, "").lower() == "true"
+
+
+def _case_of(cluster: StarRocksCluster, observed: Observed, *, default_profile: str) -> _Case:
+    workloads = workloads_of(cluster, observed.children)
+    founding = founding_of(cluster, observed.children, observed.view)
+    context = context_of(cluster, observed, workloads, cluster_id=founding.cluster_id, default_profile=default_profile)
+    return _Case(cluster=cluster, observed=observed, workloads=workloads, founding=founding, context=context)
+
+
+def _stopped(case: _Case, findings: tuple[Finding, ...]) -> Decision:
+    """Nothing is applied and no step is taken until a person has acted."""
+    held = dict.fromkeys(case.context.components, findings[0].message)
+    return Decision(context=replace(case.context, components=()), findings=findings, held=held, fingerprint="stopped")
+
+
+def _unbuildable(failure: Exception) -> Finding:
+    return Finding(
+        reason="InvalidSpec",
+        message=f"No objects can be made of this spec ({type(failure).__name__}: {str(failure)[:300]}).",
+        blocks="everything",
+        degraded=True,
+    )
+
+
+def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
+    held = _held(case)
+    gates = _gate_waits(held)
+    open_components = tuple(name for name in case.context.components if name not in held)
+    dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
+    held |= {name: item.waits[0] for name, item in dues.items() if item.waits}
+    prune = prunable(
+        case.cluster,
+        [item for items in wanted.values() for item in items],
+        case.observed.children,
+        components={*open_components, "hpa"},
+    )
+    apply = {name: item.objects for name, item in dues.items() if item.objects}
+    return Decision(
+        context=replace(case.context, components=tuple(name for name in open_components if name not in held)),
+        apply=apply,
+        prune=prune,
+        step=outlook.step,
+        waits=tuple(wait for item in dues.values() for wait in item.waits) + gates + outlook.waits,
+        findings=standing_findings(case.cluster, case.observed, case.workloads) + outlook.findings,
+        held=held,
+        changes=_changes(dues, prune),
+        fingerprint=_fingerprint(apply, prune, outlook.step),
+    )
+
+
+def _held(case: _Case) -> dict[str, str]:
+    """The gate of backends, compute nodes and autoscaler: a frontend leads, shown by SQL and not by readiness."""
+    view = case.observed.view
+    if view is not None and view.leader is not None:
+        return {}
+    return {name: NO_LEADER for name in case.context.components if name != "fe"}
+
+
+def _gate_waits(held: Mapping[str, str]) -> tuple[str, ...]:
+    names = [f"{COMPONENTS[name].title}s" if name in COMPONENTS else "the autoscaler" for name in held]
+    return (f"{', '.join(names)}: {NO_LEADER}",) if names else ()
+
+
+def _changes(dues: Mapping[str, Due], prune: tuple[ObjectKey, ...]) -> tuple[str, ...]:
+    written = tuple(change for item in dues.values() for change in item.changes)
+    return written + tuple(f"{key}: it is no longer wanted" for key in prune)
+
+
+def _fingerprint(apply: Objects, prune: tuple[ObjectKey, ...], step: Step | None) -> str:
+    """Of what is to be done, with the content of each object by its hash."""
+    written = {
+        name: [[str(ObjectKey.of(item)), item["metadata"].get("annotations")] for item in items]
+        for name, items in apply.items()
+    }
+    content = json.dumps([written, [str(key) for key in prune], step.hash if step else ""], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

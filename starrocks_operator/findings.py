@@ -1,0 +1,73 @@
+"""What a person should know about a cluster, told from the CR and its objects alone; membership adds its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from starrocks_operator.components import COMPONENTS
+from starrocks_operator.decision import Finding
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model.rules import violations
+from starrocks_operator.observed import Observed
+from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, live_replicas, profile_finding
+
+
+def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
+    """The rules again, for objects that are older than the rules."""
+    broken = tuple(violation.message for violation in violations(cluster.to_dict()))
+    if not broken:
+        return ()
+    message = f"Nothing is applied until the spec is corrected: {' '.join(broken)}"
+    return (Finding(reason="InvalidSpec", message=message[:2000], blocks="everything", degraded=True),)
+
+
+def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> tuple[Finding, ...]:
+    """Findings that stop nothing."""
+    found = [
+        *_scale_in(cluster, workloads),
+        *_orphans(cluster, workloads),
+        *_missing_references(observed),
+        profile_finding(cluster),
+    ]
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _scale_in(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
+    for name in HELD_COMPONENTS:
+        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
+        if spec is not None and live is not None and spec.replicas < live:
+            title = COMPONENTS[name].title
+            yield Finding(
+                reason="ScaleInNotSupported",
+                message=f"The spec asks for {spec.replicas} {title}s and there are {live}: scaling {title}s in is not "
+                f"supported yet, so all {live} stay. Set replicas to {live} to settle this.",
+            )
+
+
+def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
+    for name in workloads:
+        if name not in cluster.spec.components:
+            entry = COMPONENTS[name]
+            yield Finding(
+                reason="ComponentOrphaned",
+                message=f"{entry.spec_field} was removed from the spec; the {entry.title}s, their StatefulSet, "
+                "Services and volumes stay as they are. Put it back, or delete them by hand.",
+            )
+
+
+def _missing_references(observed: Observed) -> Iterator[Finding]:
+    for reference in observed.missing_references:
+        kind = reference.replace("/", " ").partition(" ")[0]
+        yield Finding(
+            reason=f"{kind}Missing" if kind in ("ConfigMap", "Secret") else "ReferenceMissing",
+            message=f"{reference} does not exist, and pods that need it cannot start. Create it in this namespace.",
+            degraded=True,
+        )
+    for name, configuration in observed.configurations.items():
+        if configuration.missing and configuration.missing not in observed.missing_references:
+            yield Finding(
+                reason="ConfigMapMissing",
+                message=f"The configuration of {COMPONENTS[name].title}s cannot be read: {configuration.missing} does "
+                "not exist. Defaults are assumed for its ports.",
+                degraded=True,
+            )

@@ -1,0 +1,100 @@
+"""Resolving what building the objects needs besides the CR: profile, replicas, configuration, what must be kept.
+
+Each answer comes from the first source that has one, so that it survives a lost status: the objects in Kubernetes
+remember what was decided for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starrocks_operator.decision import Context, Finding
+from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
+from starrocks_operator.objects.metadata import PROFILE
+from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.observed import Children, Observed, Raw
+
+PROFILES = ("safe", "upstream")
+HELD_COMPONENTS: tuple[ComponentName, ...] = ("fe", "be")  # a lower number of these is not carried out
+
+Workloads = Mapping[str, Raw]
+
+
+def workloads_of(cluster: StarRocksCluster, children: Children) -> Workloads:
+    """The live StatefulSets, by component."""
+    found = {name: children.get("StatefulSet", stateful_set_name(cluster, name)) for name in COMPONENT_NAMES}
+    return {name: raw for name, raw in found.items() if raw is not None}
+
+
+def context_of(
+    cluster: StarRocksCluster,
+    observed: Observed,
+    workloads: Workloads,
+    *,
+    cluster_id: str,
+    default_profile: str,
+) -> Context:
+    """The context with every component that the cluster has, before any gate is asked."""
+    components: list[str] = list(cluster.spec.components)
+    if cluster.spec.cn is not None and cluster.spec.cn.auto_scaling_policy is not None:
+        components.append("hpa")
+    specs = {name: _spec(raw) for name, raw in workloads.items()}
+    configurations = observed.configurations
+    return Context(
+        profile=profile_of(cluster, workloads, default=default_profile),
+        components=tuple(components),
+        replicas=replicas_of(cluster, workloads),
+        cluster_id=cluster_id,
+        properties={name: dict(configurations[name].properties) for name in sorted(configurations)},
+        service_names={name: spec["serviceName"] for name, spec in specs.items() if spec.get("serviceName")},
+        pod_management={
+            name: spec["podManagementPolicy"] for name, spec in specs.items() if spec.get("podManagementPolicy")
+        },
+    )
+
+
+def profile_of(cluster: StarRocksCluster, workloads: Workloads, *, default: str) -> str:
+    """The owner's word; else what was decided before; else upstream for a StatefulSet that another operator made."""
+    asked = cluster.annotations.get(PROFILE, "")
+    if asked in PROFILES:
+        return asked
+    frontend = workloads.get("fe")
+    if frontend is None:
+        return default
+    recorded = (frontend["metadata"].get("annotations") or {}).get(PROFILE, "")
+    return recorded if recorded in PROFILES else "upstream"
+
+
+def profile_finding(cluster: StarRocksCluster) -> Finding | None:
+    asked = cluster.annotations.get(PROFILE)
+    if asked is None or asked in PROFILES:
+        return None
+    return Finding(
+        reason="UnknownProfile",
+        message=f"The annotation {PROFILE} is {asked[:40]!r}; it may be {' or '.join(PROFILES)}. It is ignored.",
+    )
+
+
+def replicas_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
+    """The replicas each StatefulSet shall have. An orphaned one keeps what it has."""
+    replicas: dict[str, int] = {}
+    for name in COMPONENT_NAMES:
+        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
+        if spec is None:
+            if live is not None:
+                replicas[name] = live
+        elif name in HELD_COMPONENTS and live is not None:
+            replicas[name] = max(spec.replicas, live)
+        else:
+            replicas[name] = max(spec.replicas, 0)
+    return replicas
+
+
+def live_replicas(workload: Raw | None) -> int | None:
+    """What the StatefulSet's spec says; 1 is Kubernetes' default."""
+    return None if workload is None else int(_spec(workload).get("replicas", 1))
+
+
+def _spec(workload: Raw) -> Mapping[str, Any]:
+    return workload.get("spec") or {}
