@@ -1,6 +1,6 @@
 """The CustomResourceDefinition, assembled from the model and its rules.
 
-`python -m starrocks_operator.model.crd` writes `crds/starrocks.com_starrocksclusters.yaml`; a test fails when that file is stale.
+`python -m starrocks_operator.model.crd` writes the file under `crds/`; a test fails when it is stale.
 """
 
 import copy

@@ -17,7 +17,7 @@ class Condition(Model):
 
     type: str
     """What is judged."""
-    status: str = Field("Unknown", json_schema_extra={"enum": ["True", "False", "Unknown"]})
+    status: str = Field("", json_schema_extra=REQUIRED | {"enum": ["True", "False", "Unknown"]})
     """True, False or Unknown."""
     reason: str = ""
     """Why, in one word."""
@@ -78,7 +78,7 @@ class NextStep(Model):
     """Why, in a sentence."""
     hash: str = ""
     """Fingerprint of the step and of what it expects."""
-    reversible: bool = True
+    reversible: bool = False
     """Whether it can be taken back."""
     recorded_at: str | None = Field(None, json_schema_extra=_TIME)
     """When it was recorded."""
