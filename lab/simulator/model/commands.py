@@ -91,7 +91,7 @@ def _modify_frontend(call: Call) -> Outcome:
     return Done()
 
 
-def _transfer_leader(call: Call) -> Outcome:
+def _transfer_leader(_call: Call) -> Outcome:
     raise SqlError("failed to transfer leader to the given frontend: not played here")
 
 
@@ -206,7 +206,7 @@ def _count_rows(call: Call) -> Outcome:
     return call.database.tablets.count_rows(call.statement["db"], call.statement["table"])
 
 
-def _done(call: Call) -> Outcome:
+def _done(_call: Call) -> Outcome:
     return Done()
 
 

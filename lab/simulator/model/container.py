@@ -5,6 +5,7 @@ When a script ends, the container ends, and the kubelet starts it again with a g
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
@@ -118,7 +119,7 @@ class Container:
             self._timer.cancel()
             self._timer = None
         # A script that ends by itself is already finished; one that is running right now must not be closed.
-        if script is not None and not script.gi_running:
+        if script is not None and inspect.getgeneratorstate(script) != inspect.GEN_RUNNING:
             script.close()
         process, self.frontend, self.node = self.process, None, None
         if process is not None:

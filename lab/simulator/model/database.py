@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lab.simulator.model.facts import ClusterKey
 from lab.simulator.model.heartbeat import Heartbeats, RowKey
+from lab.simulator.model.journal import Journal
 from lab.simulator.model.membership import without_node
 from lab.simulator.model.outcome import QuorumLostError
 from lab.simulator.model.process import FrontendProcess
@@ -24,8 +25,6 @@ from lab.simulator.model.volume import Meta
 if TYPE_CHECKING:
     from lab.simulator.model.world import World
 
-_KEEP_HISTORY = 3600.0
-
 
 def majority(size: int) -> int:
     return size // 2 + 1
@@ -36,7 +35,7 @@ class Database:
         self.world = world
         self.cluster = cluster
         self.cluster_id = cluster_id
-        self.state = State()
+        self._journal = Journal(world.now)
         self.group: dict[str, bool] = {}  # members that have joined: name -> electable
         self.removed: set[str] = set()
         self.attached: dict[str, FrontendProcess] = {}
@@ -46,12 +45,16 @@ class Database:
         self.shared_data = False
         self.running_queries: dict[int, int] = {}  # by node id, set from outside
         self._unstable: set[str] = set()  # joined and not yet alive: not counted, until the leader changes
-        self._history: list[tuple[float, State]] = [(world.now, self.state)]
-        self._journal = 0  # entries written before this tenure
+        self._beats = 0  # heartbeats journalled before this tenure
         self._last_tick: float | None = None
         self._election: Timer | None = None
         self._failing: Timer | None = None
         self._silence: Timer | None = None
+
+    @property
+    def state(self) -> State:
+        """As the leader has it."""
+        return self._journal.state
 
     @property
     def features(self) -> Features:
@@ -92,7 +95,7 @@ class Database:
             fid=1, name=name, host=facts.member_host, edit_log_port=facts.member_port, role="FOLLOWER", joined=True
         )
         self.shared_data = facts.shared_data
-        self._apply(State(frontends=(row,)))
+        self._journal.append(State(frontends=(row,)), self.world.now)
         self._enter(process, name, electable=True)
 
     def join(self, process: FrontendProcess, row: FrontendRow) -> None:
@@ -187,7 +190,7 @@ class Database:
     def _lose_leader(self) -> None:
         now = self.world.now
         if self.tenure is not None:
-            self._journal += self.tenure.ticks(now)
+            self._beats += self.tenure.ticks(now)
             self._last_tick = self.tenure.last_tick(now) or self._last_tick
         self.leader = self.tenure = None
         for timer in ("_failing", "_silence"):
@@ -232,7 +235,7 @@ class Database:
         """A statement's journal write: all or QuorumLostError (after which the leader exits)."""
         if not self.has_quorum():
             self.fail_write()
-        self._apply(change(self.state))
+        self._journal.append(change(self.state), self.world.now)
 
     def fail_write(self) -> None:
         """Let the leader die of a write that nobody acknowledges."""
@@ -242,17 +245,7 @@ class Database:
 
     def commit_if_possible(self, change: Change) -> None:
         if self.has_quorum():
-            self._apply(change(self.state))
-
-    def _apply(self, state: State) -> None:
-        if state == self.state:
-            return
-        self.state = state
-        self._journal += 1
-        now = self.world.now
-        self._history.append((now, state))
-        while len(self._history) > 1 and self._history[1][0] < now - _KEEP_HISTORY:
-            self._history.pop(0)
+            self._journal.append(change(self.state), self.world.now)
 
     def recheck(self, key: RowKey) -> None:
         """A row is new or changed: look at it with the next heartbeat."""
@@ -265,7 +258,7 @@ class Database:
         self.tablets.forget_node(node_id)
 
     def journal_id(self, at: float) -> int:
-        return self._journal + (self.tenure.ticks(at) if self.tenure is not None else 0)
+        return self._journal.entries + self._beats + (self.tenure.ticks(at) if self.tenure is not None else 0)
 
     def last_tick(self, at: float) -> float | None:
         tick = self.tenure.last_tick(at) if self.tenure is not None else None
@@ -282,11 +275,7 @@ class Database:
     def view(self, process: FrontendProcess) -> State:
         if process is self.leader:
             return self.state
-        until = self.seen_at(process)
-        for moment, state in reversed(self._history):
-            if moment <= until:
-                return state
-        return self._history[0][1]
+        return self._journal.at(self.seen_at(process))
 
     # -- helpers of this file ----------------------------------------------------------------------------------
 

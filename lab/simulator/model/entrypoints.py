@@ -1,4 +1,4 @@
-"""What runs in a pod from its start on: the images' entrypoints and our own start script, as scripts on virtual time."""
+"""What runs in a pod from its start on: the images' entrypoints and our own start script, on virtual time."""
 
 from __future__ import annotations
 
@@ -155,7 +155,11 @@ def _why_not_join(container: Container, named: list[_Answer], founded: str) -> s
 def _add_self(container: Container, leader: str) -> None:
     target, facts = container.world.resolve(leader), container.facts
     role = "OBSERVER" if facts.observer else "FOLLOWER"
-    ask(container, target.frontend if target else None, f'ALTER SYSTEM ADD {role} "{facts.member_host}:{facts.member_port}"')
+    ask(
+        container,
+        target.frontend if target else None,
+        f'ALTER SYSTEM ADD {role} "{facts.member_host}:{facts.member_port}"',
+    )
 
 
 # -- backends and compute nodes --------------------------------------------------------------------------------

@@ -37,37 +37,37 @@ def lay(world: World, key: str, name: str, parameters: Parameters | None = None)
         world.container_changed(container)
 
 
-def _kill(world: World, container: Container, parameters: Parameters) -> None:
+def _kill(_world: World, container: Container, _parameters: Parameters) -> None:
     container.exit(137, "killed")
 
 
-def _stop(world: World, container: Container, parameters: Parameters) -> None:
+def _stop(_world: World, container: Container, _parameters: Parameters) -> None:
     container.faults.down = True
     container.exit(143, "stopped")
 
 
-def _start(world: World, container: Container, parameters: Parameters) -> None:
+def _start(_world: World, container: Container, _parameters: Parameters) -> None:
     container.start_now()
 
 
-def _hang(world: World, container: Container, parameters: Parameters) -> None:
+def _hang(_world: World, container: Container, _parameters: Parameters) -> None:
     container.faults.hang = True
     if container.frontend is not None and container.frontend.database is not None:
         container.frontend.database.reassess()
 
 
-def _resume(world: World, container: Container, parameters: Parameters) -> None:
+def _resume(_world: World, container: Container, _parameters: Parameters) -> None:
     container.faults.hang = False
     if container.frontend is not None and container.frontend.database is not None:
         container.frontend.database.woke_up(container.frontend)
 
 
-def _wipe(world: World, container: Container, parameters: Parameters) -> None:
+def _wipe(world: World, container: Container, _parameters: Parameters) -> None:
     world.wipe_volume(container.volume)
     container.exit(137, "its disk is gone")
 
 
-def _half_made(world: World, container: Container, parameters: Parameters) -> None:
+def _half_made(_world: World, container: Container, _parameters: Parameters) -> None:
     if container.volume.meta is not None:
         container.volume.meta = replace(container.volume.meta, half_made=True)
     container.exit(137, "killed during its first start")
@@ -84,18 +84,21 @@ def _heal(world: World, container: Container, parameters: Parameters) -> None:
 
 
 def _switch(name: str, kind: type = bool, default: Any = True) -> Callable[[World, Container, Parameters], None]:
-    def lay_it(world: World, container: Container, parameters: Parameters) -> None:
-        setattr(container.faults, name, kind(parameters.get("value", default)))
+    def lay_it(_world: World, container: Container, parameters: Parameters) -> None:
+        value = parameters.get("value", default)
+        setattr(
+            container.faults, name, kind(value) if kind is not bool else str(value).lower() not in ("false", "0", "")
+        )
 
     return lay_it
 
 
-def _error(world: World, container: Container, parameters: Parameters) -> None:
+def _error(_world: World, container: Container, parameters: Parameters) -> None:
     code, text = int(parameters.get("code", 1064)), str(parameters.get("text", "Unknown error"))
     container.faults.errors += [(code, text)] * int(parameters.get("count", 1))
 
 
-def _leave(world: World, container: Container, parameters: Parameters) -> None:
+def _leave(_world: World, container: Container, _parameters: Parameters) -> None:
     process = container.process
     if isinstance(process, FrontendProcess):
         process.leaving = True
@@ -118,6 +121,8 @@ def _capacity(world: World, container: Container, parameters: Parameters) -> Non
                 database.tablets.wake()
 
 
+_ON_OFF = "value=true|false"
+
 FAULTS: Mapping[str, Fault] = {
     "kill": Fault("the process dies; the container starts again", _kill),
     "stop": Fault("the process dies and stays down until `start`", _stop),
@@ -127,12 +132,14 @@ FAULTS: Mapping[str, Fault] = {
     "wipe": Fault("what is on the volume is gone, and the process dies", _wipe),
     "half-made": Fault("the meta directory of a first start that died half-way: crash loop until wiped", _half_made),
     "slow": Fault("journal replay trails by so many seconds", _switch("lag", float, 600.0), "value=SECONDS"),
-    "no-dns": Fault("the leader cannot resolve this host", _switch("no_dns"), "value=true|false"),
-    "clock-skew": Fault("the clock is off by more than 5 s: never joins", _switch("clock_skew"), "value=true|false"),
-    "low-disk": Fault("less than 5 GB free on the meta disk: never joins", _switch("low_disk"), "value=true|false"),
-    "wrong-address": Fault("the backend has another address than FE saved", _switch("wrong_address"), "value=true|false"),
-    "foreign-storage": Fault("the storage belongs to another cluster", _switch("foreign_storage"), "value=true|false"),
-    "lock-busy": Fault("the next membership statements find the lock taken", _switch("lock_busy", int, 1), "value=COUNT"),
+    "no-dns": Fault("the leader cannot resolve this host", _switch("no_dns"), _ON_OFF),
+    "clock-skew": Fault("the clock is off by more than 5 s: never joins", _switch("clock_skew"), _ON_OFF),
+    "low-disk": Fault("less than 5 GB free on the meta disk: never joins", _switch("low_disk"), _ON_OFF),
+    "wrong-address": Fault("the backend has another address than FE saved", _switch("wrong_address"), _ON_OFF),
+    "foreign-storage": Fault("the storage belongs to another cluster", _switch("foreign_storage"), _ON_OFF),
+    "lock-busy": Fault(
+        "the next membership statements find the lock taken", _switch("lock_busy", int, 1), "value=COUNT"
+    ),
     "lose-reply": Fault("the n-th statement is executed and its reply lost", _switch("lose_reply", int, 1), "value=N"),
     "lose-request": Fault("the n-th statement is lost before it is read", _switch("lose_request", int, 1), "value=N"),
     "error": Fault("the next statements get this error", _error, "code=CODE text=TEXT count=N"),

@@ -23,7 +23,7 @@ def start_frontend(container: Container, *, helper: str | None) -> Generator[flo
     elif helper is None:
         world.found_database(process)
     elif helper in (facts.host, facts.address):
-        container.exit_reason = "Do not specify the helper node to FE itself. Please specify it to the existing running Leader or Follower FE"
+        container.exit_reason = "Do not specify the helper node to FE itself"
         return 255
     else:
         yield from _join(container, process, helper)
@@ -40,7 +40,7 @@ def _rejoin(container: Container, process: FrontendProcess) -> str:
     if meta.half_made or database is None or meta.name in database.removed or meta.name not in database.group:
         return "current node is not added to the cluster, will exit"
     if (meta.run_mode == "shared_data") != facts.shared_data:
-        return f"run_mode is {facts.conf.get('run_mode', 'shared_nothing')} and the metadata says {meta.run_mode}, will exit"
+        return f"run_mode is not the {meta.run_mode} of the metadata, will exit"
     if (meta.host, meta.edit_log_port) != (facts.member_host, facts.member_port):
         process.waiting = f"this frontend is {meta.host}:{meta.edit_log_port} in its metadata and does not serve"
         return ""

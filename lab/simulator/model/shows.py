@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from lab.simulator.model import columns
 from lab.simulator.model.facts import Component
 from lab.simulator.model.outcome import Cell, Rows, SqlError
 from lab.simulator.model.process import FrontendProcess
@@ -15,39 +16,20 @@ from lab.simulator.model.version import Features
 if TYPE_CHECKING:
     from lab.simulator.model.database import Database
 
-_FRONTEND = (
-    "Id Name IP EditLogPort HttpPort QueryPort RpcPort Role ClusterId Join Alive ReplayedJournalId LastHeartbeat "
-    "IsHelper ErrMsg StartTime Version"
-).split()
-_BACKEND = (
-    "BackendId IP HeartbeatPort BePort HttpPort BrpcPort LastStartTime LastHeartbeat Alive SystemDecommissioned "
-    "ClusterDecommissioned TabletNum DataUsedCapacity AvailCapacity TotalCapacity UsedPct MaxDiskUsedPct ErrMsg Version "
-    "Status DataTotalCapacity DataUsedPct CpuCores MemLimit NumRunningQueries MemUsedPct CpuUsedPct DataCacheMetrics "
-    "Location StatusCode"
-).split()
-_COMPUTE = (
-    "ComputeNodeId IP HeartbeatPort BePort HttpPort BrpcPort LastStartTime LastHeartbeat Alive SystemDecommissioned "
-    "ClusterDecommissioned ErrMsg Version CpuCores MemLimit NumRunningQueries MemUsedPct CpuUsedPct DataCacheMetrics "
-    "HasStoragePath StatusCode"
-).split()
-_SHARED_DATA = {Component.BE: ["StarletPort", "WorkerId", "WarehouseName"]}
-_SHARED_DATA[Component.CN] = [*_SHARED_DATA[Component.BE], "TabletNum"]
-_SINCE_3_3 = {"MemLimit", "DataCacheMetrics", "Location"}
-
 
 def show_frontends(database: Database, asked: FrontendProcess, features: Features, *, proc: bool) -> Rows:
     """The rows as `asked` knows them; its own row is always alive."""
     until = database.seen_at(asked)
     state = database.view(asked)
-    columns = [*(_FRONTEND if features.frontend_id else _FRONTEND[1:]), *features.extra_columns]
+    names = columns.frontends(features)
     leader = database.leader.name if database.leader is not None and asked.removed_at is None else ""
     rows = []
     for row in state.frontends:
         cells = _frontend_cells(database, row, asked, until)
         if row.name == leader and (proc or not features.hides_leader):
             cells["Role"] = "LEADER"
-        rows.append(_row(columns, cells))
-    return Rows(tuple(columns), tuple(rows))
+        rows.append(_row(names, cells))
+    return Rows(names, tuple(rows))
 
 
 def _frontend_cells(database: Database, row: FrontendRow, asked: FrontendProcess, until: float) -> dict[str, Cell]:
@@ -78,16 +60,9 @@ def _frontend_cells(database: Database, row: FrontendRow, asked: FrontendProcess
 
 
 def show_nodes(database: Database, state: State, kind: Component, features: Features, until: float) -> Rows:
-    base = _BACKEND if kind is Component.BE else _COMPUTE
-    absent = set() if features.mem_limit else set(_SINCE_3_3)
-    if not features.status_code:
-        absent.add("StatusCode")
-    columns = [column for column in base if column not in absent]
-    if database.shared_data:
-        columns += _SHARED_DATA[kind]
-    columns += features.extra_columns
+    names = columns.nodes(kind, features, shared_data=database.shared_data)
     ordered = sorted(state.of_kind(kind), key=lambda row: (row.host, row.be_port))
-    return Rows(tuple(columns), tuple(_row(columns, _node_cells(database, row, until)) for row in ordered))
+    return Rows(names, tuple(_row(names, _node_cells(database, row, until)) for row in ordered))
 
 
 def _node_cells(database: Database, row: NodeRow, until: float) -> dict[str, Cell]:
@@ -152,8 +127,8 @@ def show_proc(database: Database, asked: FrontendProcess, features: Features, pa
     raise SqlError(f"Unknown proc node path: {path}. msg: No such node")
 
 
-def _row(columns: list[str], cells: Mapping[str, Cell]) -> tuple[Cell, ...]:
-    return tuple(cells.get(column, "") for column in columns)
+def _row(names: tuple[str, ...], cells: Mapping[str, Cell]) -> tuple[Cell, ...]:
+    return tuple(cells.get(name, "") for name in names)
 
 
 def _boolean(value: bool) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lab.simulator.model.clones import Clones
+from lab.simulator.model.columns import STATISTIC
 from lab.simulator.model.facts import Component
 from lab.simulator.model.outcome import Rows, SqlError
 from lab.simulator.model.rows import NodeRow
@@ -18,11 +19,6 @@ from lab.simulator.model.volume import Volume
 
 if TYPE_CHECKING:
     from lab.simulator.model.database import Database
-
-_STATISTIC = (
-    "DbId DbName TableNum PartitionNum IndexNum TabletNum ReplicaNum UnhealthyTabletNum InconsistentTabletNum "
-    "CloningTabletNum ErrorStateTabletNum"
-).split()
 
 
 @dataclass(eq=False)
@@ -118,7 +114,8 @@ class Tablets:
         targets = {row.node_id: row for row in self.live_backends().values() if not row.decommissioned}
         if len(targets) < replication:
             raise SqlError(
-                f"Table replication num should be less than or equal to the number of available BE nodes ({len(targets)})."
+                "Table replication num should be less than or equal to the number of available BE nodes "
+                f"({len(targets)})."
             )
         table = Table(db=db, name=name, replication=replication, tablet_gb=tablet_gb)
         self.tables.append(table)
@@ -225,7 +222,7 @@ class Tablets:
         every = [tablet for db in names for tablet in self._of_db(db)]
         live_tables = sum(1 for table in self.tables if table.recycled_at is None)
         rows.append(("Total", str(len(names)), *self._sums(every, live_tables)))
-        return Rows(tuple(_STATISTIC), tuple(rows))
+        return Rows(STATISTIC, tuple(rows))
 
     def statistic_of(self, number: str) -> Rows:
         names = self._databases()

@@ -1,4 +1,4 @@
-"""The world: pods, volumes and databases on one virtual clock. Everything that tests and the server may call is here."""
+"""The world: pods, volumes and databases on one virtual clock. What tests and the server may call is here."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class World:
         self.databases: dict[int, Database] = {}
         self.violations: list[Mark] = []
         self.losses: list[Mark] = []
-        self.on_change: Callable[[Container], None] = lambda container: None
-        self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda facts, session, sql, outcome: None
+        self.on_change: Callable[[Container], None] = lambda _container: None
+        self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda *_: None
         self._faults: dict[str, Faults] = {}
         self._hosts: dict[str, Container] = {}
         self._leaving: dict[str, float] = {}

@@ -17,7 +17,9 @@ from lab.simulator.model.world import World
 Find = Callable[[str], Container | None]  # by the address of the pod
 
 
-def handler(world: World, find: Find, pause: Callable[[float], Awaitable[None]]) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+def handler(
+    world: World, find: Find, pause: Callable[[float], Awaitable[None]]
+) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         transport = request.transport
         address = transport.get_extra_info("sockname")[0] if transport is not None else ""

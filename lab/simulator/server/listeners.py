@@ -12,13 +12,14 @@ from lab.simulator.model.container import Container
 from lab.simulator.model.facts import PodFacts
 from lab.simulator.server.mysql import Asked, MysqlListener
 
+_RETRY = 0.2  # seconds, while a former pod's socket lingers on the same address
 _log = logging.getLogger(__name__)
 
 
 class PodSockets:
     """The sockets of one pod."""
 
-    def __init__(self, facts: PodFacts, asked: Asked, web_server: web.Server[web.BaseRequest]) -> None:
+    def __init__(self, facts: PodFacts, asked: Asked, web_server: web.Server) -> None:
         self._facts = facts
         self._web_server = web_server
         self._web: asyncio.Server | None = None
@@ -46,8 +47,14 @@ class PodSockets:
 class Listeners:
     """All pods' sockets. `sync` may be called as often as one likes; it does what is missing."""
 
-    def __init__(self, asked: Callable[[PodFacts], Asked], web_server: web.Server[web.BaseRequest]) -> None:
+    def __init__(
+        self,
+        asked: Callable[[PodFacts], Asked],
+        web_server: web.Server,
+        again: Callable[[Container], None],
+    ) -> None:
         self._asked = asked
+        self._again = again
         self._web_server = web_server
         self._sockets: dict[str, tuple[Container, PodSockets]] = {}
 
@@ -65,7 +72,8 @@ class Listeners:
             await sockets.open()
         except OSError as error:
             sockets.close()
-            _log.error("%s cannot listen on %s: %s", container.facts.key, container.facts.address, error)
+            _log.warning("%s cannot listen on %s yet: %s", container.facts.key, container.facts.address, error)
+            asyncio.get_running_loop().call_later(_RETRY, self._again, container)
             return
         self._sockets[key] = (container, sockets)
         if container.stopped or not self._wanted(container):

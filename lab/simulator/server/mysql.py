@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -42,6 +42,7 @@ class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
         else:
             nonce = make_nonce(20)
             auth_info = yield nonce + b"\x00"
+        assert auth_info is not None
         user, used = auth_info.user, "YES" if auth_info.data else "NO"
         if self.password_matches(user=user, scramble=auth_info.data, nonce=nonce):
             yield Success(user.name)
@@ -59,7 +60,9 @@ class _Accounts(IdentityProvider):  # type: ignore[misc]
 
     async def get_user(self, username: str) -> User:
         known = self._asked.auth_string(username)
-        return User(name=username, auth_string=_NO_SUCH_PASSWORD if known is None else known, auth_plugin=_Passwords.name)
+        return User(
+            name=username, auth_string=_NO_SUCH_PASSWORD if known is None else known, auth_plugin=_Passwords.name
+        )
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +80,7 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
         self._asked = asked
         self._state: Session | None = None
 
-    async def handle_query(self, sql: str, attrs: dict[str, str]) -> ResultSet | None:
+    async def handle_query(self, sql: str, attrs: dict[str, str]) -> ResultSet | None:  # noqa: ARG002
         if self.username is None:  # refused at login; the library would listen on
             self._abort()
             return None
@@ -129,6 +132,8 @@ class MysqlListener:
         try:
             with contextlib.suppress(ConnectionError, ConnectionClosed, asyncio.IncompleteReadError):
                 await self._mimic._client_connected_cb(reader, writer)
+        except asyncio.CancelledError:  # the simulator stops; asyncio's streams would complain about it
+            pass
         finally:
             self._writers.discard(writer)
             writer.transport.abort()
@@ -139,6 +144,3 @@ class MysqlListener:
             self._server = None
         for writer in list(self._writers):
             writer.transport.abort()
-
-
-OpenListener = Callable[[], MysqlListener]

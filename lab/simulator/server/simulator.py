@@ -74,13 +74,13 @@ class Simulator:
         options.wall = clock.wall
         self.world = World(options, surroundings, seed)
         self.log = log or StatementLog(None)
-        self._write_back = write_back or (lambda container: None)
+        self.write_back = write_back or (lambda _container: None)
         self._changed: dict[str, Container] = {}
         self._wake = asyncio.Event()
         self.world.on_change = self._on_change
         self.world.on_statement = self.log.add
         self._web = web.Server(handler(self.world, self.world.resolve, self.pause))
-        self.listeners = Listeners(lambda facts: _Frontend(self, facts), self._web)
+        self.listeners = Listeners(lambda facts: _Frontend(self, facts), self._web, self._on_change)
 
     # -- from outside ------------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class Simulator:
 
     async def _settle(self, container: Container) -> None:
         await self.listeners.sync(container)
-        self._write_back(container)
+        self.write_back(container)
 
 
 async def _first(waiting: Awaitable[object], seconds: float) -> None:

@@ -1,0 +1,141 @@
+"""From a pod as Kubernetes has it to the facts that decide what its process does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lab.simulator.model.facts import Component, Entrypoint, PodFacts
+
+Raw = Mapping[str, Any]
+_OWNER = "app.starrocks.ownerreference/name"
+_COMPONENT = "app.kubernetes.io/component"
+_DATA_DIRECTORY = {Component.FE: "meta", Component.BE: "storage", Component.CN: "storage"}
+_DATA_VOLUMES = {Component.FE: ("-meta",), Component.BE: ("-data", "-storage"), Component.CN: ("-data", "-storage")}
+
+
+class Lookup(Protocol):
+    """Objects that a pod refers to, as they are at this moment; None or empty when they do not exist."""
+
+    async def config_map(self, namespace: str, name: str) -> Mapping[str, str]: ...
+    async def secret(self, namespace: str, name: str) -> Mapping[str, str]: ...
+    async def claim_uid(self, namespace: str, name: str) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Identity:
+    component: Component
+    cluster_name: str
+
+
+def identity(pod: Raw, container: Raw | None = None) -> Identity | None:
+    """Whose pod this is; None: not one of ours."""
+    labels = pod["metadata"].get("labels") or {}
+    owner, word = labels.get(_OWNER, ""), labels.get(_COMPONENT, "")
+    if word not in {component.value for component in Component} or not owner:
+        return None
+    component = Component(word)
+    service = _plain_env(container or main_container(pod, component)).get("FE_SERVICE_NAME", "")
+    name = service.split(".")[0].removesuffix("-fe-service") if service else owner.removesuffix(f"-{word}")
+    return Identity(component, name)
+
+
+def main_container(pod: Raw, component: Component) -> Raw:
+    containers: list[Raw] = pod["spec"]["containers"]
+    return next((c for c in containers if c["name"] == component.value), containers[0])
+
+
+async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts | None:
+    """None: not ours, or not running yet, or going."""
+    meta, status, known = pod["metadata"], pod.get("status") or {}, identity(pod)
+    if known is None or status.get("phase") != "Running" or not status.get("podIP") or meta.get("deletionTimestamp"):
+        return None
+    container = main_container(pod, known.component)
+    namespace = meta["namespace"]
+    env = await _environment(container, namespace, lookup)
+    conf = await _configuration(pod, container, known.component, lookup)
+    volume, dies_with = await _volume(pod, container, known.component, lookup)
+    subdomain = pod["spec"].get("subdomain") or f"{known.cluster_name}-{known.component}-search"
+    command = " ".join([*(container.get("command") or []), *(container.get("args") or [])])
+    return PodFacts(
+        namespace=namespace,
+        name=meta["name"],
+        uid=meta["uid"],
+        address=status["podIP"],
+        component=known.component,
+        cluster_name=known.cluster_name,
+        host=f"{meta['name']}.{subdomain}.{namespace}.svc.cluster.local",
+        version=_version(container.get("image", ""), default_version),
+        entrypoint=Entrypoint.SAFE if "fe_start.sh" in command else Entrypoint.IMAGE,
+        volume=volume,
+        volume_dies_with=dies_with,
+        password=env.get("MYSQL_PWD", ""),
+        host_type=env.get("HOST_TYPE", "IP"),
+        observer=env.get("IS_FE_OBSERVER", "").lower() in ("true", "1"),
+        conf=conf,
+    )
+
+
+def _version(image: str, default: str) -> str:
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    return tag if tag[:1].isdigit() and "." in tag else default
+
+
+def _plain_env(container: Raw) -> dict[str, str]:
+    return {item["name"]: item.get("value", "") for item in container.get("env") or [] if "valueFrom" not in item}
+
+
+async def _environment(container: Raw, namespace: str, lookup: Lookup) -> dict[str, str]:
+    env = _plain_env(container)
+    for item in container.get("env") or []:
+        source = item.get("valueFrom") or {}
+        if reference := source.get("secretKeyRef"):
+            env[item["name"]] = (await lookup.secret(namespace, reference["name"])).get(reference["key"], "")
+        elif reference := source.get("configMapKeyRef"):
+            env[item["name"]] = (await lookup.config_map(namespace, reference["name"])).get(reference["key"], "")
+    return env
+
+
+async def _configuration(pod: Raw, container: Raw, component: Component, lookup: Lookup) -> dict[str, str]:
+    """The component's conf file, wherever a ConfigMap brings it in."""
+    wanted = f"{component.value}.conf"
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    for mount in container.get("volumeMounts") or []:
+        source = volumes.get(mount["name"], {}).get("configMap")
+        path = mount["mountPath"].rstrip("/")
+        if source is None or not (path.endswith(("/conf", f"/conf/{wanted}"))):
+            continue
+        data = await lookup.config_map(pod["metadata"]["namespace"], source["name"])
+        text = data.get(mount.get("subPath") or wanted)
+        if text is not None:
+            return _properties(text)
+    return {}
+
+
+def _properties(text: str) -> dict[str, str]:
+    found = {}
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped and not stripped.startswith(("#", "!")) and "=" in stripped:
+            key, _, value = stripped.partition("=")
+            found[key.strip().lower()] = value.strip()
+    return found
+
+
+async def _volume(pod: Raw, container: Raw, component: Component, lookup: Lookup) -> tuple[str, str]:
+    """The storage of meta or tablets: a key for it, and with what it dies."""
+    uid, namespace = pod["metadata"]["uid"], pod["metadata"]["namespace"]
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    for mount in container.get("volumeMounts") or []:
+        path = mount["mountPath"].rstrip("/")
+        if not (path.endswith("/" + _DATA_DIRECTORY[component]) or mount["name"].endswith(_DATA_VOLUMES[component])):
+            continue
+        volume = volumes.get(mount["name"], {})
+        if claim := volume.get("persistentVolumeClaim"):
+            claim_uid = await lookup.claim_uid(namespace, claim["claimName"])
+            return (f"claim:{claim_uid}", "claim") if claim_uid else (f"pod:{uid}", "pod")
+        if path_on_host := volume.get("hostPath"):
+            return f"host:{pod['spec'].get('nodeName')}:{path_on_host['path']}:{mount.get('subPath', '')}", "claim"
+        return f"pod:{uid}", "pod"
+    return "", "container"
