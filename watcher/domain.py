@@ -1,0 +1,73 @@
+"""The domain as the watcher calls it, in one value, so that tests can put anything in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starrocks_operator.decision import Decision
+from starrocks_operator.frontend import Credentials, Endpoint, FrontendPool, endpoints, look
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.observed import Children, FrontendView, Observed
+from starrocks_operator.run_report import RunReport
+from watcher.metrics import STATEMENTS
+
+
+class Transition(Protocol):
+    """What `status.transitions` returns: becomes a Kubernetes Event."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+
+class Decide(Protocol):
+    def __call__(self, cluster: StarRocksCluster, observed: Observed, *, default_profile: str) -> Decision: ...
+
+
+class StatusOf(Protocol):
+    def __call__(
+        self, cluster: StarRocksCluster, observed: Observed, decision: Decision, *, last_run: RunReport | None
+    ) -> dict[str, Any]: ...
+
+
+Look = Callable[[Sequence[Endpoint], Credentials, FrontendView | None], FrontendView]
+"""Asks frontends. With the last view of a settled cluster, not all of them need to be asked again."""
+Endpoints = Callable[[StarRocksCluster, Children, Mapping[str, str]], tuple[Endpoint, ...]]
+Transitions = Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Transition]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """The functions that decide; all pure but `look`."""
+
+    parse: Callable[[Mapping[str, Any]], StarRocksCluster]
+    endpoints: Endpoints
+    look: Look
+    decide: Decide
+    status_of: StatusOf
+    transitions: Transitions
+
+
+def real() -> Domain:
+    """The functions of `starrocks_operator`."""
+    from starrocks_operator.decide import decide
+    from starrocks_operator.status import status_of, transitions
+
+    pool = FrontendPool(witness=lambda *_: STATEMENTS.inc())
+
+    def ask(where: Sequence[Endpoint], who: Credentials, last: FrontendView | None) -> FrontendView:
+        return look(where, who, pool=pool, thorough=last is None, last=last)
+
+    return Domain(
+        parse=StarRocksCluster.parse,
+        endpoints=endpoints,
+        look=ask,
+        decide=decide,
+        status_of=status_of,
+        transitions=transitions,
+    )

@@ -1,0 +1,42 @@
+"""Two gauges that add up over all clusters: clusters by phase, and members by kind and state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from starrocks_operator.model import Key
+from watcher.metrics import CLUSTERS, MEMBERS
+
+_Counted = tuple[str, dict[tuple[str, str], int]]
+
+
+class Fleet:
+    """Keeps the gauges right while clusters change and go."""
+
+    def __init__(self) -> None:
+        self._counted: dict[Key, _Counted] = {}
+
+    def set(self, key: Key, status: Mapping[str, Any]) -> None:
+        members = Counter(
+            (str(member.get("kind", "")), "alive" if member.get("alive") else "dead")
+            for member in status.get("members") or ()
+        )
+        counted = (str(status.get("phase", "")), dict(members))
+        if self._counted.get(key) == counted:
+            return
+        self.forget(key)
+        self._counted[key] = counted
+        _add(counted, 1)
+
+    def forget(self, key: Key) -> None:
+        if (counted := self._counted.pop(key, None)) is not None:
+            _add(counted, -1)
+
+
+def _add(counted: _Counted, sign: int) -> None:
+    phase, members = counted
+    CLUSTERS.labels(phase=phase).inc(sign)
+    for (kind, state), count in members.items():
+        MEMBERS.labels(kind=kind, state=state).inc(sign * count)

@@ -1,0 +1,55 @@
+"""What a run is given for one cluster, and what it brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starrocks_operator.decision import Decision
+from starrocks_operator.model import Key
+from starrocks_operator.run_report import RunReport
+from watcher.keys import host_name
+from watcher.settings import Settings
+from watcher.trim import Raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One cluster's part of a run. `document` is the only thing that the play is given."""
+
+    key: Key
+    fingerprint: str
+    document: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        return host_name(self.key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of a job. versions: the resourceVersions of the objects that were written or confirmed."""
+
+    report: RunReport
+    versions: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def job(key: Key, raw: Raw, decision: Decision, settings: Settings) -> Job:
+    """What the play needs to carry out `decision`."""
+    lease = {"namespace": settings.lease_namespace, "name": settings.lease_name}
+    document = {
+        "cluster": raw,
+        "context": decision.context.document(),
+        "due": [component for component, objects in decision.apply.items() if objects],
+        "prune": [{"kind": item.kind, "name": item.name} for item in decision.prune],
+        "step": decision.step.document() if decision.step else None,
+        "operator": {
+            "identity": settings.identity,
+            "lease": lease,
+            "default_profile": settings.default_profile,
+            "dns_suffix": settings.dns_suffix,
+        },
+    }
+    return Job(key=key, fingerprint=decision.fingerprint, document=document)

@@ -1,0 +1,50 @@
+"""Which cluster an object belongs to, from the object alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starrocks_operator.model import GROUP, KIND, Key
+
+OWNER_LABEL = "app.starrocks.ownerreference/name"
+COMPONENT_LABEL = "app.kubernetes.io/component"
+BY_LABEL = frozenset({"Pod", "PersistentVolumeClaim"})  # their controller is a StatefulSet, or nobody
+
+
+def key_of(raw: Mapping[str, Any]) -> Key | None:
+    """The cluster that this StarRocksCluster is, or that this object is a child of; None: no cluster's."""
+    metadata = raw["metadata"]
+    namespace: str = metadata.get("namespace", "")
+    if raw["kind"] == KIND:
+        return Key(namespace, metadata["name"])
+    name = _by_label(metadata) if raw["kind"] in BY_LABEL else _by_owner(metadata)
+    return Key(namespace, name) if name else None
+
+
+def component_of(raw: Mapping[str, Any]) -> str:
+    return str((raw["metadata"].get("labels") or {}).get(COMPONENT_LABEL, ""))
+
+
+def host_name(key: Key) -> str:
+    """The cluster as a host of a play; neither part can hold a dot."""
+    return f"{key.namespace}.{key.name}"
+
+
+def _by_label(metadata: Mapping[str, Any]) -> str:
+    """`sample-fe` with component `fe` is a pod of `sample`; with component `be` it is none of ours."""
+    labels = metadata.get("labels") or {}
+    suffix = f"-{labels.get(COMPONENT_LABEL, '')}"
+    owner: str = labels.get(OWNER_LABEL, "")
+    return owner.removesuffix(suffix) if len(suffix) > 1 and owner.endswith(suffix) else ""
+
+
+def _by_owner(metadata: Mapping[str, Any]) -> str:
+    for reference in metadata.get("ownerReferences") or ():
+        if reference.get("controller") and reference.get("kind") == KIND and _group(reference) == GROUP:
+            return str(reference["name"])
+    return ""
+
+
+def _group(reference: Mapping[str, Any]) -> str:
+    return str(reference.get("apiVersion", "")).partition("/")[0]

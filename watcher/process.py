@@ -1,0 +1,155 @@
+"""The process from start to end: step aside for others, hold the Lease, work, and leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from watcher.domain import Domain, real
+from watcher.family import adopt_orphans, kill_descendants
+from watcher.kube import ApiError, Kube, connect
+from watcher.lease import Lease
+from watcher.logs import logger
+from watcher.probes import Probes
+from watcher.rival import Rival
+from watcher.runner import Runner
+from watcher.settings import Settings
+from watcher.work import Work
+
+log = logger(__name__)
+GRACE = 5.0  # seconds that runs under way get after a SIGTERM
+STUCK = 60.0  # seconds of a due cluster without attention that make us unhealthy
+RIVAL_PAUSE = 5.0
+
+STOPPED, FAILED, LOST = 0, 1, 3
+
+
+class Process:
+    """One run of the program; `run` returns its exit code."""
+
+    def __init__(self, settings: Settings, kube: Kube, domain: Domain) -> None:
+        self._settings, self._kube = settings, kube
+        self._stop = asyncio.Event()
+        self._runner = Runner(settings)
+        self._lease = Lease(
+            kube,
+            namespace=settings.lease_namespace,
+            name=settings.lease_name,
+            identity=settings.identity,
+            seconds=settings.lease_seconds,
+            clock=time.monotonic,
+        )
+        self._rival = Rival(
+            kube, name=settings.rival_lease, namespaces=(settings.lease_namespace, *settings.namespaces)
+        )
+        self._work = Work(settings, kube, domain, self._runner, clock=time.monotonic, jitter=random.random)
+        self._probes = Probes(healthy=self._unhealthy, ready=self._unready, refresh=self._work.refresh_metrics)
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        await self._probes.start(*self._settings.http_address)
+        warming = asyncio.create_task(self._runner.warm())
+        try:
+            if await self._first(self._take_over()) is None:
+                return STOPPED
+            return await self._serve()
+        finally:
+            warming.cancel()
+            await self._end()
+
+    async def _take_over(self) -> bool:
+        """Wait for the official operator to be gone, then for the Lease."""
+        while (await self._rival.look()).active:
+            await asyncio.sleep(RIVAL_PAUSE)
+        await self._lease.acquire()
+        return True
+
+    async def _serve(self) -> int:
+        """Work until asked to stop, or until the Lease is lost."""
+        lost = asyncio.create_task(self._lease.hold())
+        work = asyncio.create_task(self._work.run())
+        rival = asyncio.create_task(self._watch_rival())
+        stop = asyncio.create_task(self._stop.wait())
+        everything: tuple[asyncio.Task[Any], ...] = (lost, work, rival, stop)
+        await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
+        if lost.done():
+            kill_descendants()  # another may be at work any moment: what we began must not go on
+            return LOST
+        code = STOPPED
+        if not stop.done():
+            code = FAILED
+            for task in (work, rival):
+                if task.done() and (error := task.exception()) is not None:
+                    log.error("a part of the operator ended", error=type(error).__name__, exc_info=error)
+        await self._work.finish(GRACE)
+        for task in everything:
+            task.cancel()
+        return code
+
+    async def _watch_rival(self) -> None:
+        """The official operator may be started at any time."""
+        while True:
+            active = self._rival.message != ""
+            await asyncio.sleep(RIVAL_PAUSE if active else self._settings.rival_seconds)
+            sighting = await self._rival.look()
+            if sighting.active != active:
+                (self._work.pause if sighting.active else self._work.resume)()
+
+    async def _first(self, wanted: Awaitable[bool]) -> bool | None:
+        """What `wanted` gives; None: we were asked to stop before."""
+        task, stop = asyncio.ensure_future(wanted), asyncio.create_task(self._stop.wait())
+        await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if task.done():
+            return task.result()
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        return None
+
+    async def _end(self) -> None:
+        """The children first, then the Lease: whoever takes it finds nobody at work."""
+        self._work.stop_watching()
+        killed = kill_descendants()
+        await self._lease.release()
+        await self._probes.stop()
+        await self._kube.close()
+        log.info("ended", processes_ended=killed)
+
+    def _unhealthy(self) -> str:
+        if (seconds := self._work.overdue()) > STUCK:
+            return f"a cluster has been waiting for {seconds:.0f} s"
+        return ""
+
+    def _unready(self) -> str:
+        if self._rival.message:
+            return self._rival.message
+        if not self._lease.held:
+            return "another process holds the Lease"
+        return "" if self._work.filled else "the index is not filled yet"
+
+
+def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> int:
+    """Run to the end; the exit code."""
+    adopt_orphans()
+    if settings.kubeconfig:
+        os.environ["KUBECONFIG"] = settings.kubeconfig  # kopf and Ansible read it there
+
+    async def run() -> int:
+        try:
+            kube = await connect(settings.kubeconfig)
+        except ApiError as error:
+            log.error(str(error))
+            return FAILED
+        return await Process(settings, kube, domain()).run()
+
+    with asyncio.Runner() as runner:
+        return runner.run(run())

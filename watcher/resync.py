@@ -1,0 +1,79 @@
+"""The index against the API: is everything in it that should be, and nothing that is gone?
+
+Needed once at the start, because a decision on half an index would be a wrong one, and then every ten minutes,
+because a watch that breaks can lose a deletion.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from starrocks_operator.model import Key
+from watcher.index import Index
+from watcher.kinds import CLUSTER, WATCHED, Watched
+from watcher.kube import ApiError, Kube
+from watcher.logs import logger
+from watcher.metrics import FAILURES, INDEXED
+from watcher.settings import Settings
+
+log = logger(__name__)
+
+
+class Resync:
+    """Compares index and API by names and uids alone."""
+
+    def __init__(self, kube: Kube, index: Index, settings: Settings) -> None:
+        self._kube, self._index, self._settings = kube, index, settings
+        self.filled = False
+
+    async def wait_for_crd(self) -> None:
+        """Returns once StarRocksClusters are served: watches begun earlier would never see one."""
+        told = False
+        while True:
+            try:
+                await self._kube.get(f"{CLUSTER.path(next(iter(self._settings.namespaces), ''))}?limit=1")
+                return
+            except ApiError as error:
+                if not told:
+                    log.warning("StarRocksClusters cannot be listed yet: are the CRDs installed?", error=str(error))
+                told = True
+            await asyncio.sleep(1.0)
+
+    async def wait_until_filled(self) -> None:
+        """Returns once the watches have shown everything that there is."""
+        pause = 0.1
+        while True:
+            try:
+                _, missing = await self.compare()
+            except ApiError as error:
+                missing = -1
+                log.warning("cannot compare index and API yet", error=str(error))
+            if missing == 0:
+                break
+            await asyncio.sleep(pause)
+            pause = min(5.0, pause * 2)
+        self.filled = True
+        log.info("index filled", objects=len(self._index), clusters=len(self._index.clusters()))
+
+    async def compare(self) -> tuple[frozenset[Key], int]:
+        """The clusters that lost an object unnoticed, and how many objects the index lacks."""
+        self._index.begin_sweep()
+        gone: set[Key] = set()
+        lacking = 0
+        for kind in WATCHED:
+            lost, missing = self._index.sweep(kind.kind, await self._listed(kind))
+            gone |= lost
+            lacking += missing
+        INDEXED.set(len(self._index))
+        if gone and self.filled:
+            FAILURES.labels(reason="DeletionMissed").inc(len(gone))
+            log.warning("the watches had missed deletions", clusters=len(gone))
+        return frozenset(gone), lacking
+
+    async def _listed(self, kind: Watched) -> dict[tuple[str, str], str]:
+        listed = {}
+        for namespace in self._settings.namespaces or ("",):
+            async for item in self._kube.list(kind.path(namespace), selector=kind.selector.replace("/", "%2F")):
+                metadata = item["metadata"]
+                listed[metadata["namespace"], metadata["name"]] = metadata["uid"]
+        return listed

@@ -1,0 +1,120 @@
+"""Everything that can be set from outside: a flag, and its twin in the environment.
+
+The flag wins. The table below is the documentation: `python -m watcher --help` prints it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of one process."""
+
+    namespaces: tuple[str, ...]  # empty: all of them
+    default_profile: str
+    lease_namespace: str
+    lease_name: str
+    lease_seconds: float
+    identity: str
+    rival_lease: str
+    rival_seconds: float
+    http_address: tuple[str, int]
+    concurrency: int
+    batch_size: int
+    forks: int
+    run_timeout: float
+    poll_interval: float
+    settled_interval: float
+    resync_interval: float
+    looks: int
+    dns_suffix: str
+    kubeconfig: str
+    playbook: Path
+    scratch: Path
+    log_format: str
+    log_level: str
+
+    @property
+    def clusterwide(self) -> bool:
+        return not self.namespaces
+
+    def in_scope(self, namespace: str) -> bool:
+        return self.clusterwide or namespace in self.namespaces
+
+
+def parse(arguments: Sequence[str] | None = None, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings that the command line and the environment give."""
+    env = os.environ if environment is None else environment
+    values = vars(_parser(env).parse_args(arguments))
+    return Settings(identity=_identity(env), **values)
+
+
+def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m watcher", description="Watches StarRocksClusters and runs Ansible."
+    )
+
+    def flag(name: str, variable: str, default: object, text: str, **options: object) -> None:
+        shown = str(default) or "empty"
+        parser.add_argument(
+            name,
+            default=env.get(variable, default),
+            help=f"{text} (environment: {variable}; default: {shown})",
+            **options,  # type: ignore[arg-type]
+        )
+
+    flag("--namespaces", "WATCH_NAMESPACE", "", "comma-separated namespaces; empty means all of them", type=_names)
+    flag("--default-profile", "DEFAULT_PROFILE", "safe", "pod templates of new clusters", choices=("safe", "upstream"))
+    flag("--lease-namespace", "POD_NAMESPACE", _own_namespace(), "namespace of the operator's Lease")
+    flag("--lease-name", "LEASE_NAME", "starrocks-operator", "name of the operator's Lease")
+    flag("--lease-seconds", "LEASE_SECONDS", 15.0, "how long the Lease outlives its holder", type=float)
+    flag("--rival-lease", "RIVAL_LEASE", "c6c79638.starrocks.com", "Lease of the official operator; empty: none")
+    flag("--rival-seconds", "RIVAL_SECONDS", 60.0, "how often the rival's Lease is looked for", type=float)
+    flag("--http-address", "HTTP_ADDRESS", ":8080", "where /healthz, /readyz and /metrics are served", type=_address)
+    flag("--concurrency", "CONCURRENCY", 2, "Ansible runs at a time", type=int)
+    flag("--batch-size", "BATCH_SIZE", 50, "clusters in one run, at most", type=int)
+    flag("--forks", "FORKS", 4, "Ansible forks of one run", type=int)
+    flag("--run-timeout", "RUN_TIMEOUT", 60.0, "seconds a run may take; five more for each cluster in it", type=float)
+    flag("--poll-interval", "POLL_INTERVAL", 1.0, "seconds between looks at a cluster that changes", type=float)
+    flag("--settled-interval", "SETTLED_INTERVAL", 60.0, "seconds between looks at one that does not", type=float)
+    flag("--resync-interval", "RESYNC_INTERVAL", 600.0, "seconds between comparisons of index and API", type=float)
+    flag("--looks", "LOOKS", 16, "clusters that may be asked by SQL at a time", type=int)
+    flag("--dns-suffix", "DNS_SUFFIX", "cluster.local", "the Kubernetes cluster's DNS domain")
+    flag("--kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty: the pod's service account")
+    flag("--playbook", "PLAYBOOK", ROOT / "playbooks" / "cluster.yml", "the playbook to run", type=Path)
+    flag("--scratch", "SCRATCH", "/dev/shm", "a tmpfs for the files of a run", type=Path)  # noqa: S108
+    flag("--log-format", "LOG_FORMAT", "auto", "auto means console on a terminal", choices=("auto", "json", "console"))
+    flag("--log-level", "LOG_LEVEL", "info", "debug, info, warning or error")
+    return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(sorted({name.strip() for name in text.split(",") if name.strip()}))
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: write host:port, or :port for all interfaces")
+    return host or "0.0.0.0", int(port)  # noqa: S104
+
+
+def _own_namespace() -> str:
+    file = SERVICE_ACCOUNT / "namespace"
+    return file.read_text().strip() if file.exists() else "default"
+
+
+def _identity(env: Mapping[str, str]) -> str:
+    """Never the same for two processes, not even for the same pod restarted."""
+    return f"{env.get('POD_NAME') or socket.gethostname()}_{secrets.token_hex(4)}"

@@ -1,0 +1,68 @@
+"""kopf in a thread and an event loop of its own.
+
+kopf cancels, when it stops, every task of its loop that is younger than itself, and it takes over the signals; a run
+of ours must survive the one and shutdown must own the other. So they share a process and not a loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import kopf
+
+from watcher.handlers import Sink, kopf_settings, registry
+from watcher.logs import logger
+from watcher.metrics import FAILURES
+from watcher.settings import Settings
+from watcher.trim import Raw
+
+log = logger(__name__)
+RESTART_PAUSE = 2.0
+
+
+class Stream:
+    """The watches. `sink` is called in the loop that started us, in the order of each object's events."""
+
+    def __init__(self, settings: Settings, sink: Sink, *, loop: asyncio.AbstractEventLoop) -> None:
+        self._settings, self._loop = settings, loop
+        self._sink: Callable[[str | None, Raw], None] = sink
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="watches", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask kopf to end; nobody needs to wait for it, as it holds nothing."""
+        self._stop.set()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def _serve(self) -> None:
+        while not self._stop.is_set():
+            try:
+                asyncio.run(self._operate())
+            except Exception as error:
+                # for example an error inside a watch, which kopf takes for the end of the world
+                FAILURES.labels(reason="WatchFailed").inc()
+                log.warning("the watches failed and begin anew", error=f"{type(error).__name__}: {error}"[:300])
+            self._stop.wait(RESTART_PAUSE)
+
+    async def _operate(self) -> None:
+        scope: dict[str, object] = {"clusterwide": True}
+        if self._settings.namespaces:
+            scope = {"namespaces": self._settings.namespaces}
+        await kopf.operator(
+            registry=registry(self._forward),
+            settings=kopf_settings(),
+            stop_flag=self._stop,
+            **scope,  # type: ignore[arg-type]
+        )
+
+    def _forward(self, event: str | None, raw: Raw) -> None:
+        if not self._stop.is_set():
+            self._loop.call_soon_threadsafe(self._sink, event, raw)

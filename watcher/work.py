@@ -1,0 +1,162 @@
+"""What the holder of the Lease does: watches, index, queue, looks and runs, put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from starrocks_operator.model import KIND, Key
+from watcher import metrics
+from watcher.attempts import Attempts
+from watcher.batch import Batch
+from watcher.domain import Domain
+from watcher.events import Events
+from watcher.fleet import Fleet
+from watcher.index import Index
+from watcher.keys import component_of, key_of
+from watcher.kube import ApiError, Kube
+from watcher.logs import logger
+from watcher.looks import Looks
+from watcher.observe import Observer
+from watcher.queue import Jitter, WorkQueue
+from watcher.reconcile import Reconciler
+from watcher.references import Reader
+from watcher.resync import Resync
+from watcher.runner import Runner
+from watcher.settings import Settings
+from watcher.status_writer import StatusWriter
+from watcher.stream import Stream
+from watcher.trim import Raw
+
+log = logger(__name__)
+DEBOUNCE = 0.15
+AFTER_RELIST = 2.0  # a watch that lists anew may have missed a deletion: compare this soon
+
+
+class Work:
+    """Everything that must not run in two processes at once."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        kube: Kube,
+        domain: Domain,
+        runner: Runner,
+        *,
+        clock: Callable[[], float],
+        jitter: Jitter,
+    ) -> None:
+        self._settings, self._clock = settings, clock
+        self._index = Index()
+        self._queue: WorkQueue[Key] = WorkQueue(debounce=DEBOUNCE, jitter=jitter, clock=clock)
+        self._threads = ThreadPoolExecutor(settings.looks, thread_name_prefix="look")
+        self._looks = Looks(
+            domain.look,
+            threads=self._threads,
+            news=lambda key: self._queue.add(key, delay=0.0),
+            interval=settings.poll_interval,
+            settled_interval=settings.settled_interval,
+            clock=clock,
+            jitter=jitter,
+        )
+        self._batch = Batch(runner.run, slots=settings.concurrency, size=settings.batch_size)
+        reader = Reader(kube, clock=clock)
+        self._reconciler = Reconciler(
+            settings=settings,
+            domain=domain,
+            index=self._index,
+            queue=self._queue,
+            observer=Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock),
+            batch=self._batch,
+            writer=StatusWriter(kube),
+            events=Events(kube, identity=settings.identity, clock=clock),
+            attempts=Attempts(clock=clock),
+            fleet=Fleet(),
+        )
+        self._resync = Resync(kube, self._index, settings)
+        self._relisted = asyncio.Event()
+        self._stream: Stream | None = None
+
+    @property
+    def filled(self) -> bool:
+        return self._resync.filled
+
+    async def run(self) -> None:
+        """Never returns of itself."""
+        await self._resync.wait_for_crd()
+        self._stream = Stream(self._settings, self.intake, loop=asyncio.get_running_loop())
+        self._stream.start()
+        await self._resync.wait_until_filled()
+        for key in self._index.clusters():
+            self._queue.add(key)
+        self._queue.open()
+        async with asyncio.TaskGroup() as parts:
+            parts.create_task(self._queue.run(self._reconciler.process), name="queue")
+            parts.create_task(self._looks.run(), name="looks")
+            parts.create_task(self._batch.serve(), name="batch")
+            parts.create_task(self._keep_in_step(), name="resync")
+
+    def intake(self, event: str | None, raw: Raw) -> None:
+        """One watch event. event None: the object was listed, at the start or because a watch began anew."""
+        cluster = key_of(raw) if raw["kind"] == KIND else None
+        known = self._index.cluster(cluster) if cluster else None
+        if event is None and self._resync.filled:
+            self._relisted.set()
+        key = self._index.drop(raw) if event == "DELETED" else self._index.put(raw)
+        metrics.EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
+        if key is None:
+            return
+        if cluster and (event == "DELETED" or known is None or _generation(known) != _generation(raw)):
+            self._batch.abandon(key) if event == "DELETED" else self._queue.succeed(key)
+        if raw["kind"] == "Pod" and component_of(raw) == "fe":
+            self._looks.hasten(key)
+        self._queue.add(key)
+
+    def pause(self) -> None:
+        self._queue.close()
+
+    def resume(self) -> None:
+        self._queue.open()
+
+    async def finish(self, grace: float) -> None:
+        """Begin nothing new, and give runs under way a moment to end."""
+        self._queue.close()
+        until = self._clock() + grace
+        while self._batch.active and self._clock() < until:
+            await asyncio.sleep(0.05)
+
+    def stop_watching(self) -> None:
+        if self._stream is not None:
+            self._stream.stop()
+
+    def overdue(self) -> float:
+        return self._queue.overdue()
+
+    def refresh_metrics(self) -> None:
+        metrics.QUEUE_DEPTH.set(self._queue.depth)
+        metrics.QUEUE_OVERDUE.set(self._queue.overdue())
+        metrics.INDEXED.set(len(self._index))
+
+    async def _keep_in_step(self) -> None:
+        """Compare index and API now and then, and soon after a watch had to begin anew."""
+        while True:
+            try:
+                async with asyncio.timeout(self._settings.resync_interval):
+                    await self._relisted.wait()
+                await asyncio.sleep(AFTER_RELIST)
+            except TimeoutError:
+                pass
+            self._relisted.clear()
+            try:
+                gone, _ = await self._resync.compare()
+            except ApiError as error:
+                log.warning("cannot compare index and API", error=str(error))
+                continue
+            for key in gone:
+                self._queue.add(key)
+
+
+def _generation(raw: Raw) -> tuple[object, object]:
+    metadata = raw["metadata"]
+    return metadata.get("uid"), metadata.get("generation")
