@@ -1,0 +1,173 @@
+"""The whole .status of a StarRocksCluster, from the cluster, what was seen, the decision and the last run.
+
+Applied to its own result it gives the same again: times change only when what they tell of changes, so a quiet
+cluster is never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from starrocks_operator.decide import is_ignored
+from starrocks_operator.decision import Decision
+from starrocks_operator.frontend.endpoints import endpoints
+from starrocks_operator.membership import Founding, Rosters, founding_of, pods_of, rosters_of
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.observed import Observed
+from starrocks_operator.run_report import RunReport
+from starrocks_operator.status.conditions import Ground, Judgement, judge
+from starrocks_operator.status.members import members_of
+from starrocks_operator.status.workloads import Workload, component_status, workloads_of
+
+Status = dict[str, Any]
+
+_FIELDS = {"fe": "starRocksFeStatus", "be": "starRocksBeStatus", "cn": "starRocksCnStatus"}
+
+
+def status_of(
+    cluster: StarRocksCluster, observed: Observed, decision: Decision, *, last_run: RunReport | None
+) -> Status:
+    """The status to be written, if it differs from the one that is there."""
+    old: Status = cluster.status.to_dict() if cluster.status else {}
+    if is_ignored(cluster) or cluster.is_deleted:
+        return old
+    now = _written(observed.now)
+    rosters = rosters_of(cluster, decision.context, pods_of(observed.children), observed.view)
+    workloads = workloads_of(cluster, observed.children, rosters, observed.view)
+    founding = founding_of(cluster, observed.children, observed.view)
+    ground = Ground(
+        cluster=cluster,
+        decision=decision,
+        workloads=workloads,
+        view=observed.view,
+        last_run=last_run,
+        founded=bool(founding.cluster_id),
+    )
+    conditions = _conditions(judge(ground), old, cluster.generation, now)
+    status: Status = {
+        "phase": "",
+        "reason": "",
+        "observedGeneration": cluster.generation,
+        "conditions": conditions,
+        "version": _version(observed, old),
+        "members": _members(rosters, observed, old),
+        "bootstrap": _bootstrap(founding, old, now),
+        "nextStep": _next_step(decision, old, now),
+        "waitingFor": list(decision.waits),
+        "reconcile": _reconcile(last_run, old),
+    }
+    for workload in workloads:
+        name = workload.component
+        status[_FIELDS[name]] = component_status(workload, cluster, observed.children)
+    if unasked(cluster, observed):
+        _keep_judgement(status, old, cluster.generation)
+    status |= _phase(status, decision, workloads, last_run)
+    kept = {key: old[key] for key in ("starRocksFeProxyStatus", "disasterRecoveryStatus") if key in old}
+    return {key: value for key, value in (status | kept).items() if key == "phase" or value not in ("", [], {}, None)}
+
+
+def unasked(cluster: StarRocksCluster, observed: Observed) -> bool:
+    """Whether there are frontends to ask and they have not been asked: after a restart of the operator."""
+    return observed.view is None and not observed.credentials_problem and bool(endpoints(cluster, observed.children))
+
+
+def _keep_judgement(status: Status, old: Status, generation: int) -> None:
+    """Not having asked yet is no news: what was said of this generation stands until FE has been asked."""
+    before = {condition["type"]: condition for condition in old.get("conditions", ())}
+    if before and all(condition.get("observedGeneration") == generation for condition in before.values()):
+        for key in ("conditions", "waitingFor", *_FIELDS.values()):
+            status[key] = old.get(key)
+
+
+def _conditions(judgements: Sequence[Judgement], old: Status, generation: int, now: str) -> list[dict[str, Any]]:
+    before = {condition["type"]: condition for condition in old.get("conditions", ())}
+    conditions = []
+    for judgement in judgements:
+        past = before.get(judgement.type, {})
+        since = past.get("lastTransitionTime") if past.get("status") == judgement.status else None
+        conditions.append(
+            {
+                "type": judgement.type,
+                "status": judgement.status,
+                "reason": judgement.reason,
+                "message": judgement.message,
+                "observedGeneration": generation,
+                "lastTransitionTime": since or now,
+            }
+        )
+    return conditions
+
+
+def _phase(
+    status: Status, decision: Decision, workloads: Sequence[Workload], last_run: RunReport | None
+) -> dict[str, str]:
+    """running, reconciling or failed, as the official operator says it, with the reason in words."""
+    conditions = {condition["type"]: condition for condition in status["conditions"] or ()}
+    ready, degraded = conditions["Ready"], conditions["Degraded"]
+    if ready["status"] == "True":
+        return {"phase": "running", "reason": ""}
+    stopped = any(finding.blocks == "everything" for finding in decision.findings)
+    failed_run = decision.due and last_run is not None and not last_run.succeeded
+    if stopped or failed_run or any(workload.failed for workload in workloads if not workload.orphaned):
+        return {"phase": "failed", "reason": degraded["message"]}
+    return {"phase": "reconciling", "reason": ready["message"]}
+
+
+def _version(observed: Observed, old: Status) -> str:
+    view = observed.view
+    rows = (view.frontends if view else None) or ()
+    return next((row.version for row in rows if row.role == "LEADER" and row.version), old.get("version") or "")
+
+
+def _members(rosters: Rosters, observed: Observed, old: Status) -> list[dict[str, Any]]:
+    """Without a leader nobody can tell: the members as last known, and their state unknown."""
+    if observed.view is not None and observed.view.frontends is not None:
+        return members_of(rosters, observed.view)
+    known = old.get("members") or []
+    if observed.view is None:
+        return list(known)
+    return [
+        {key: value for key, value in member.items() if key not in ("alive", "message")} | {"state": "unknown"}
+        for member in known
+    ]
+
+
+def _bootstrap(founding: Founding, old: Status, now: str) -> dict[str, str]:
+    if not founding.cluster_id:
+        return {}
+    noted = old.get("bootstrap") or {}
+    at = noted.get("at") if noted.get("clusterId") == founding.cluster_id else None
+    return {"clusterId": founding.cluster_id, "at": at or now}
+
+
+def _next_step(decision: Decision, old: Status, now: str) -> dict[str, Any]:
+    """The record that is written before a step is taken. What it expects is in its hash."""
+    if decision.step is None:
+        return {}
+    document = {key: value for key, value in decision.step.document().items() if key != "expects"}
+    noted = old.get("nextStep") or {}
+    at = noted.get("recordedAt") if noted.get("hash") == decision.step.hash else None
+    return document | {"recordedAt": at or now}
+
+
+def _reconcile(last_run: RunReport | None, old: Status) -> dict[str, Any]:
+    """The last run; how many failed in a row is counted from one status to the next."""
+    noted: dict[str, Any] = old.get("reconcile") or {}
+    if last_run is None:
+        return noted
+    ended = _written(last_run.finished_at)
+    failures = 0 if last_run.succeeded else noted.get("failures", 0) + (noted.get("lastRunAt") != ended)
+    document = {
+        "fingerprint": last_run.fingerprint,
+        "lastRunAt": ended,
+        "result": "succeeded" if last_run.succeeded else "failed",
+        "message": last_run.message[:1000],
+        "failures": failures,
+    }
+    return {key: value for key, value in document.items() if value not in ("", None)}
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,173 @@
+"""The status of each component as the official operator reports it: phase, pods by state, names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starrocks_operator.components import COMPONENTS
+from starrocks_operator.membership import Pod, Rosters
+from starrocks_operator.membership.slots import Roster, Row
+from starrocks_operator.model import ComponentName, StarRocksCluster
+from starrocks_operator.objects.metadata import COMPONENT_LABEL, OWNER_LABEL, PROFILE
+from starrocks_operator.objects.names import (
+    autoscaler_name,
+    external_service_name,
+    stateful_set_name,
+)
+from starrocks_operator.observed import Children, FrontendView, Raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """One component as it stands: what the conditions and its own status are made from.
+
+    wanted: the replicas that the spec asks for.
+    rolled_out: every pod has the wanted revision, and the StatefulSet has taken note of its latest spec.
+    membership: whether FE's members of ours are exactly the wanted ones and all alive; None: FE was not heard.
+    """
+
+    component: ComponentName
+    wanted: int
+    present: bool
+    pods: tuple[Pod, ...]
+    rolled_out: bool
+    membership: bool | None
+    orphaned: bool = False
+
+    @property
+    def title(self) -> str:
+        return COMPONENTS[self.component].title
+
+    @property
+    def ready(self) -> tuple[Pod, ...]:
+        return tuple(pod for pod in self.pods if pod.ready)
+
+    @property
+    def failed(self) -> tuple[Pod, ...]:
+        return tuple(pod for pod in self.pods if pod.failed)
+
+    @property
+    def complete(self) -> bool:
+        """As many pods as wanted, all ready and of the wanted revision."""
+        return self.present and self.rolled_out and len(self.ready) == len(self.pods) == self.wanted
+
+    @property
+    def phase(self) -> str:
+        if self.failed:
+            return "failed"
+        return "running" if self.complete and self.membership else "reconciling"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not running, in a sentence; empty if it is."""
+        if self.failed:
+            return "; ".join(f"pod {pod.name} {pod.trouble}" for pod in self.failed)
+        if not self.present:
+            return f"the {self.title}s have no StatefulSet yet"
+        if len(self.pods) != self.wanted:
+            return f"{len(self.pods)} pods of {self.wanted}"
+        if len(self.ready) != self.wanted:
+            return f"{len(self.ready)} pods of {self.wanted} are ready"
+        if not self.rolled_out:
+            return "pods are being replaced by new ones"
+        if not self.membership:
+            return f"not all {self.title}s are alive members" if self.membership is False else "FE has not been heard"
+        return ""
+
+
+def workloads_of(
+    cluster: StarRocksCluster,
+    children: Children,
+    rosters: Rosters,
+    view: FrontendView | None,
+) -> tuple[Workload, ...]:
+    """All components that the cluster has or had, frontends first."""
+    heard = {
+        "fe": view is not None and view.frontends is not None,
+        "be": view is not None and view.backends is not None,
+        "cn": view is not None and view.compute_nodes is not None,
+    }
+    by_component: dict[str, Roster[Any]] = {"fe": rosters.fe, "be": rosters.be, "cn": rosters.cn}
+    found = []
+    for name in COMPONENT_ORDER:
+        spec = cluster.spec.component(name)
+        live = children.get("StatefulSet", stateful_set_name(cluster, name))
+        if spec is None and live is None:
+            continue
+        roster = by_component[name]
+        own = tuple(slot.pod for slot in roster.slots if slot.pod is not None)
+        wanted = spec.replicas if spec else int(((live or {}).get("spec") or {}).get("replicas", 1))
+        found.append(
+            Workload(
+                component=name,
+                wanted=wanted,
+                present=live is not None,
+                pods=own,
+                rolled_out=live is not None and _rolled_out(live, own),
+                membership=_as_wanted(roster, wanted) if heard[name] else None,
+                orphaned=spec is None,
+            )
+        )
+    return tuple(found)
+
+
+COMPONENT_ORDER: tuple[ComponentName, ...] = ("fe", "be", "cn")
+
+
+def component_status(workload: Workload, cluster: StarRocksCluster, children: Children) -> dict[str, Any]:
+    """starRocksFeStatus and its siblings. Empty lists stay away, as in the official operator's."""
+    name = workload.component
+    live = children.get("StatefulSet", stateful_set_name(cluster, name))
+    status: dict[str, Any] = {
+        "phase": workload.phase,
+        "reason": workload.reason,
+        "serviceName": external_service_name(cluster, name),
+        "runningInstances": [pod.name for pod in workload.ready],
+        "creatingInstances": [pod.name for pod in workload.pods if not pod.ready and not pod.failed],
+        "failedInstances": [pod.name for pod in workload.failed],
+        "resourceNames": [stateful_set_name(cluster, name)] if workload.present else [],
+        "profile": ((live or {"metadata": {}})["metadata"].get("annotations") or {}).get(PROFILE, ""),
+        "readyReplicas": len(workload.ready),
+    }
+    if name == "cn":
+        status |= _scale(cluster, workload, children)
+    return {key: value for key, value in status.items() if value not in ("", [], None)}
+
+
+def _scale(cluster: StarRocksCluster, workload: Workload, children: Children) -> dict[str, Any]:
+    """What the scale subresource shows to the autoscaler; the selector is there from the start."""
+    scaler = autoscaler_name(cluster)
+    present = children.get("HorizontalPodAutoscaler", scaler) is not None
+    return {
+        "replicas": len(workload.pods),
+        "selector": f"{COMPONENT_LABEL}=cn,{OWNER_LABEL}={stateful_set_name(cluster, 'cn')}",
+        "hpaName": scaler if present else "",
+        "horizontalScaler": {"name": scaler, "version": "v2"} if present else None,
+    }
+
+
+def _as_wanted(roster: Roster[Row], wanted: int) -> bool:
+    """Whether FE's members of ours are exactly the first `wanted` ordinals, each once, in role and alive."""
+    registered = [slot for slot in roster.slots if slot.rows]
+    return [slot.ordinal for slot in registered] == list(range(wanted)) and all(
+        len(slot.rows) == 1 and _in_place(slot.rows[0]) for slot in registered
+    )
+
+
+def _in_place(row: Row) -> bool:
+    return (
+        row.alive
+        and getattr(row, "joined", True)
+        and getattr(row, "role", "") != "OBSERVER"
+        and not getattr(row, "decommissioned", False)
+    )
+
+
+def _rolled_out(live: Raw, pods: Sequence[Pod]) -> bool:
+    """By the pods' own labels: under OnDelete the StatefulSet's currentRevision stays behind for ever."""
+    status = live.get("status") or {}
+    revision = status.get("updateRevision", "")
+    current = status.get("observedGeneration", 0) >= live["metadata"].get("generation", 0)
+    return bool(revision) and current and all(pod.revision == revision for pod in pods)
