@@ -21,6 +21,7 @@ from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.step import Step
 
@@ -28,6 +29,8 @@ IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
 
 Objects = Mapping[str, Sequence[Object]]
+
+_built: Recall[Objects] = Recall(512)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,9 @@ def decide(
     if stops := blocking_everything(cluster):
         return _stopped(case, stops)
     try:
-        wanted = build(cluster, case.context)
+        wanted = _built.get(
+            cluster.uid, (cluster.key, cluster.spec, case.context), lambda: build(cluster, case.context)
+        )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
     outlook = plan(

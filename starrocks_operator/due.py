@@ -11,8 +11,11 @@ from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import APPLIED_HASH, COMPONENT_LABEL
 from starrocks_operator.objects.names import autoscaler_name
 from starrocks_operator.observed import Children, ObjectKey, Raw
+from starrocks_operator.recall import Recall
 
 Object = Mapping[str, Any]
+
+_drifts: Recall[str] = Recall(8192)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,4 +92,9 @@ def _reason(wanted: Object, children: Children) -> str:
         return "it was not made by this operator"
     if applied != wanted["metadata"]["annotations"][APPLIED_HASH]:
         return "what is wanted of it has changed"
-    return drift.missing(live, wanted) or ""
+    version = live["metadata"].get("resourceVersion")
+    if not version:
+        return drift.missing(live, wanted) or ""
+    return _drifts.get(
+        (live["metadata"].get("uid"), str(key)), (version, applied), lambda: drift.missing(live, wanted) or ""
+    )

@@ -9,12 +9,19 @@ from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
+from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, live_replicas, profile_finding
+
+_broken: Recall[tuple[str, ...]] = Recall(1024)
 
 
 def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     """The rules again, for objects that are older than the rules."""
-    broken = tuple(violation.message for violation in violations(cluster.to_dict()))
+    broken = _broken.get(
+        cluster.uid,
+        (cluster.key, cluster.spec),
+        lambda: tuple(violation.message for violation in violations(cluster.to_dict())),
+    )
     if not broken:
         return ()
     message = f"Nothing is applied until the spec is corrected: {' '.join(broken)}"

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -124,7 +126,7 @@ def pod(
             "uid": f"uid-{name}",
             "creationTimestamp": at(-90000),
             "labels": {
-                "app.starrocks.ownerreference/name": f"{cluster}-{component}",
+                "app.starrocks.ownerreference/name": f"sample-{component}",
                 "app.kubernetes.io/component": component,
                 "controller-revision-hash": REVISION,
             },
@@ -138,6 +140,11 @@ def pod(
             "containerStatuses": [{"name": component, "state": {"running": {"startedAt": started}}}],
         },
     }
+
+
+def version(raw: Any) -> str:
+    """A resourceVersion that differs whenever the content does."""
+    return hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
 
 
 class World:
@@ -209,7 +216,7 @@ def claim(name: str, *, created: float = -90000) -> dict[str, Any]:
 def applied(wanted: Any) -> dict[str, Any]:
     """The object as it lives after an apply, with the status of a StatefulSet that has rolled out."""
     live: dict[str, Any] = copy.deepcopy(dict(wanted))
-    live["metadata"] |= {"uid": f"uid-{live['metadata']['name']}", "generation": 1}
+    live["metadata"] |= {"uid": f"uid-{live['metadata']['name']}", "generation": 1, "resourceVersion": version(live)}
     if live["kind"] == "StatefulSet":
         live["status"] = {"observedGeneration": 1, "updateRevision": REVISION, "currentRevision": REVISION}
     return live
