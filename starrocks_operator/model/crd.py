@@ -16,7 +16,7 @@ from starrocks_operator.model.rules import MISSPELT_SPEC_KEYS, RULES
 from starrocks_operator.model.schema import Schema, structural
 from starrocks_operator.model.status import StarRocksClusterStatus
 
-TARGET = Path("crds") / "starrocks.com_starrocksclusters.yaml"
+TARGET = Path(__file__).parents[2] / "crds" / "starrocks.com_starrocksclusters.yaml"
 LARGEST = 250_000
 """Bytes of JSON: beyond 262,144 a plain `kubectl apply` cannot keep its last-applied annotation."""
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from kubernetes import client
@@ -27,6 +28,8 @@ class Server:
         try:
             self.create(document, dry_run="All")
         except ApiException as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return {"": "this kind is not served yet"}
             answer = json.loads(refused.body)
             causes = answer.get("details", {}).get("causes") or [{"field": "", "message": answer["message"]}]
             return {cause.get("field", ""): cause["message"] for cause in causes}

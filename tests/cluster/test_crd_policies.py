@@ -14,6 +14,7 @@ from tests.cluster.crds import CRD, POLICIES, Server
 from tests.rule_cases import CN, FE, changed, document
 
 POLICY = {"minReplicas": 1, "maxReplicas": 9}
+WAYS = [("apply",), ("apply", "--server-side", "--force-conflicts"), ("replace",)]
 
 
 @pytest.fixture(scope="module")

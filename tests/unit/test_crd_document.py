@@ -15,8 +15,8 @@ def words(text: str) -> list[str]:
 
 
 LOAD = words("""annotations podLabels replicas image imagePullPolicy imagePullSecrets schedulerName nodeSelector
-    affinity tolerations topologySpreadConstraints service storageVolumes serviceAccount configMapInfo requests limits claims
-    startupProbeFailureSeconds livenessProbeFailureSeconds readinessProbeFailureSeconds lifecycle
+    affinity tolerations topologySpreadConstraints service storageVolumes serviceAccount configMapInfo requests limits
+    claims startupProbeFailureSeconds livenessProbeFailureSeconds readinessProbeFailureSeconds lifecycle
     shareProcessNamespace""")
 COMPONENT = words("""runAsNonRoot capabilities configMaps secrets hostAliases terminationGracePeriodSeconds sidecars
     initContainers command args updateStrategy readOnlyRootFilesystem sysctls persistentVolumeClaimRetentionPolicy
