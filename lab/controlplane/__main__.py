@@ -20,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("lab: interrupted", file=sys.stderr)
+        return 130
 
 
 def directory_of(name: str) -> Path:

@@ -36,6 +36,7 @@ class ControlPlane:
     layout: Layout
     kubectl_program: Path
     processes: tuple[Process, ...]
+    ready: bool  # it came up whole once; a start that was cut short leaves False behind
 
     @classmethod
     def start(
@@ -48,7 +49,7 @@ class ControlPlane:
         with _exclusive(directory):
             if (directory / _STATE).exists():
                 existing = cls.attach(directory)
-                if not existing.dead():
+                if existing.ready and not existing.dead():
                     return existing
                 existing.stop()
             return cls._start_empty(directory, name=name, audit=audit, programs=programs)
@@ -63,7 +64,7 @@ class ControlPlane:
             raise LabError(f"there is no lab in {directory}: start one with `python -m lab.controlplane up`") from None
         layout = Layout(directory=directory.resolve(), name=state["name"], number=state["number"])
         processes = tuple(Process(**process) for process in state["processes"])
-        return cls(layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes)
+        return cls(layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes, ready=state.get("ready", False))
 
     @property
     def directory(self) -> Path:
@@ -117,7 +118,7 @@ class ControlPlane:
     @classmethod
     def _start_empty(cls, directory: Path, *, name: str, audit: bool, programs: dict[str, Path]) -> Self:
         slot = slots.claim(directory=directory, name=name, slots=binaries.cache_directory() / "slots")
-        lab = cls(layout=slot.layout, kubectl_program=programs["kubectl"], processes=())
+        lab = cls(layout=slot.layout, kubectl_program=programs["kubectl"], processes=(), ready=False)
         deadline = time.monotonic() + _PATIENCE
         try:
             shutil.rmtree(lab.layout.etcd_data, ignore_errors=True)
@@ -128,6 +129,8 @@ class ControlPlane:
                 if component.name in PROBES:
                     wait_until_served(component.name, lab.layout, still_alive=lab.check, deadline=deadline)
             lab._furnish(deadline)
+            lab = replace(lab, ready=True)
+            lab._save()
         except BaseException:
             lab.stop()
             raise
@@ -141,7 +144,7 @@ class ControlPlane:
         log = self.layout.log(component.name)
         process = spawn(component.name, command, log=log, cwd=self.directory, keep=slot.descriptor)
         lab = replace(self, processes=(*self.processes, process))
-        write_private(self.directory / _STATE, lab._state())
+        lab._save()
         return lab
 
     def _furnish(self, deadline: float) -> None:
@@ -177,14 +180,15 @@ class ControlPlane:
             for part in self.dead()
         )
 
-    def _state(self) -> bytes:
+    def _save(self) -> None:
         state = {
             "name": self.layout.name,
             "number": self.layout.number,
             "kubectl": str(self.kubectl_program),
             "processes": [asdict(process) for process in self.processes],
+            "ready": self.ready,
         }
-        return json.dumps(state, indent=2).encode()
+        write_private(self.directory / _STATE, json.dumps(state, indent=2).encode())
 
 
 @contextmanager

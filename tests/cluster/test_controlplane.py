@@ -232,6 +232,25 @@ def test_admission_policies_of_both_kinds_are_served(control_plane: ControlPlane
     assert "mutatingadmissionpolicies.admissionregistration.k8s.io" in served
 
 
+def test_a_start_that_was_cut_short_is_begun_again(control_plane: ControlPlane, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lab.controlplane", "up", "--directory", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as starting:
+        while not (tmp_path / "state.json").exists():
+            assert starting.poll() is None
+        starting.kill()
+    left = attach(tmp_path)
+    assert not left.ready
+
+    again = ControlPlane.start(tmp_path)
+    try:
+        assert again.ready
+        assert left.dead() == [process.name for process in left.processes]
+        again.check()
+    finally:
+        again.stop()
+    control_plane.check()
+
+
 def test_a_second_lab_stands_beside_the_first_and_leaves_nothing(control_plane: ControlPlane, tmp_path: Path) -> None:
     second = ControlPlane.start(tmp_path / "lab", name="second")
     try:
