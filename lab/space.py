@@ -149,14 +149,17 @@ class Space:
         return str(self.get("Pod", pod)["status"]["podIP"])
 
     def fault(self, pod: str, verb: str, **parameters: Any) -> Any:
-        """Do something to a node through the simulator: kill, hang, resume, wipe, slow."""
-        return self.simulator("POST", f"/nodes/{self.namespace}/{pod}/{verb}", parameters)
+        """Do something to a node through the simulator: stop, start, hang, resume, wipe, slow (see its README)."""
+        return self.simulator("POST", f"/nodes/{pod}/{verb}?namespace={self.namespace}", parameters)
 
     def simulator(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """One request to the simulator's control API."""
         url = f"http://127.0.0.1:{self.stack.control_port}{path}"
         request = urllib.request.Request(
-            url, method=method, data=json.dumps(body or {}).encode(), headers={"Content-Type": "application/json"}
+            url,
+            method=method,
+            data=None if method == "GET" else json.dumps(body or {}).encode(),
+            headers={"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             return json.loads(answer.read() or b"null")

@@ -92,6 +92,7 @@ class Stack:
             sys.executable,
             "-m",
             "lab.simulator",
+            "serve",
             "--kubeconfig",
             self.plane.kubeconfig,
             "--speed",
