@@ -51,12 +51,13 @@ def subdomain(*, name: str, at: str, message: str) -> Rule:
     )
 
 
-def label(*, name: str, at: str, longest: int, message: str) -> Rule:
+def label(*, name: str, at: str, longest: int, message: str, or_empty: bool = False) -> Rule:
     """A name that a volume or port can have: no dots, at most 63 characters."""
-    return Rule(
-        name=name,
-        at=at,
-        cel=f"self.size() <= {longest} && self.matches({cel_string(LABEL)})",
-        message=message,
-        judge=lambda text: "" if len(text) > longest else matches(LABEL)(text),
-    )
+
+    def judge(text: str) -> str | None:
+        if or_empty and text == "":
+            return None
+        return "" if len(text) > longest else matches(LABEL)(text)
+
+    cel = f"self.size() <= {longest} && self.matches({cel_string(LABEL)})"
+    return Rule(name=name, at=at, cel=f"self == '' || {cel}" if or_empty else cel, message=message, judge=judge)

@@ -147,14 +147,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="config-map-info",
         at="spec.{workload}.configMapInfo",
-        cel="has(self.configMapName) == has(self.resolveKey)",
+        cel="(has(self.configMapName) && self.configMapName != '') == (has(self.resolveKey) && self.resolveKey != '')",
         message="needs both configMapName and resolveKey",
-        judge=must(lambda info: ("configMapName" in info) == ("resolveKey" in info)),
+        judge=must(lambda info: bool(info.get("configMapName")) == bool(info.get("resolveKey"))),
     ),
     label(
         name="config-map-name",
         at="spec.{workload}.configMapInfo.configMapName",
         longest=63,
+        or_empty=True,
         message="cannot become the name of a volume: use at most 63 lower-case letters, digits and '-', no dots",
     ),
 )
