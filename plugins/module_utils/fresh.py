@@ -1,0 +1,140 @@
+"""Reading a cluster and everything a step depends on afresh from the API server: nothing cached, nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from urllib.parse import quote, urlencode
+
+try:
+    import urllib3
+    from kubernetes import config
+    from kubernetes.client import ApiClient, Configuration
+
+    HAS_KUBERNETES = True
+except ImportError:
+    HAS_KUBERNETES = False
+
+try:
+    from starrocks_operator.frontend.password import PasswordError, credentials_of, password_holder
+    from starrocks_operator.model import StarRocksCluster
+    from starrocks_operator.objects import references
+    from starrocks_operator.objects.configuration import parse_properties
+    from starrocks_operator.objects.names import marker_name
+    from starrocks_operator.observed import Children, Observed
+    from starrocks_operator.observed import Configuration as ConfigurationFile
+
+    HAS_DOMAIN = True
+except ImportError:
+    HAS_DOMAIN = False
+
+OWNER = "app.starrocks.ownerreference/name"
+PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
+
+
+class ApiError(Exception):
+    """The API server could not be read; the message is a sentence."""
+
+
+class ApiServer:
+    """The API server that the environment variable KUBECONFIG names, or the one of the cluster we run in."""
+
+    def __init__(self):
+        configuration = Configuration()
+        path = os.environ.get("KUBECONFIG")
+        if path:
+            config.load_kube_config(config_file=path, client_configuration=configuration, persist_config=False)
+        else:
+            config.load_incluster_config(client_configuration=configuration)
+        configuration.retries = urllib3.Retry(
+            total=2, status_forcelist=(429, 500, 502, 503, 504), backoff_factor=0.2, raise_on_status=False
+        )
+        self._client = ApiClient(configuration)
+
+    def get(self, path, **query):
+        """The object or list at this path; None if there is none."""
+        headers = {"Accept": "application/json", "User-Agent": "starrocks-operator"}
+        self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
+        url = self._client.configuration.host + path + ("?" + urlencode(query) if query else "")
+        timeout = urllib3.Timeout(connect=3.0, read=10.0)
+        try:
+            response = self._client.rest_client.pool_manager.request("GET", url, headers=headers, timeout=timeout)
+        except urllib3.exceptions.HTTPError as failure:
+            raise ApiError(f"The API server cannot be read ({str(failure)[:300]}).") from None
+        if response.status == 404:
+            return None
+        if response.status != 200:
+            raise ApiError(f"The API server answered {response.status} to GET {path}.")
+        return json.loads(response.data)
+
+
+class Fresh:
+    """A cluster as it is now."""
+
+    def __init__(self, api, cluster, observed, credentials):
+        self.api = api
+        self.cluster = cluster
+        self.observed = observed
+        self.credentials = credentials
+
+
+def read_cluster(api, namespace, name):
+    """The StarRocksCluster as it is now; None if it is gone."""
+    path = "/apis/starrocks.com/v1/namespaces/{0}/starrocksclusters/{1}"
+    raw = api.get(path.format(quote(namespace), quote(name)))
+    return None if raw is None else StarRocksCluster.parse(raw)
+
+
+def read_lease(api, namespace, name):
+    """The operator's own Lease."""
+    path = "/apis/coordination.k8s.io/v1/namespaces/{0}/leases/{1}"
+    return api.get(path.format(quote(namespace), quote(name)))
+
+
+def read_fresh(api, cluster):
+    """Everything that a step of the cluster's membership depends on, but FE itself."""
+    wanted = references(cluster)
+    holder = password_holder(wanted)
+    credentials, problem = None, ""
+    try:
+        credentials = credentials_of(wanted, holder and _named(api, cluster.namespace, *holder))
+    except PasswordError as failure:
+        problem = str(failure)
+    observed = Observed(
+        now=datetime.now(UTC),
+        children=Children.of(_children(api, cluster)),
+        configurations={
+            component: _configuration(api, cluster.namespace, source)
+            for component, source in wanted.configurations.items()
+        },
+        credentials_problem=problem,
+    )
+    return Fresh(api, cluster, observed, credentials)
+
+
+def _children(api, cluster):
+    pods = ",".join(f"{cluster.name}-{component}" for component in ("fe", "be", "cn"))
+    queries = (
+        ("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets", f"{OWNER}={cluster.name}"),
+        ("Pod", "/api/v1/namespaces/{0}/pods", f"{OWNER} in ({pods})"),
+        ("PersistentVolumeClaim", "/api/v1/namespaces/{0}/persistentvolumeclaims", f"{OWNER} in ({pods})"),
+    )
+    found = []
+    for kind, path, selector in queries:
+        listed = api.get(path.format(quote(cluster.namespace)), labelSelector=selector) or {}
+        found.extend(dict(item, kind=kind) for item in listed.get("items") or ())
+    marker = _named(api, cluster.namespace, "ConfigMap", marker_name(cluster))
+    return found + ([marker] if marker else [])
+
+
+def _named(api, namespace, kind, name):
+    return api.get(f"/api/v1/namespaces/{quote(namespace)}/{PLURALS[kind]}/{quote(name)}")
+
+
+def _configuration(api, namespace, source):
+    raw = _named(api, namespace, "ConfigMap", source.config_map)
+    text = ((raw or {}).get("data") or {}).get(source.key)
+    if text is None:
+        return ConfigurationFile(missing=f"key {source.key} in ConfigMap {source.config_map}")
+    return ConfigurationFile(properties=parse_properties(text))

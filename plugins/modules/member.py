@@ -1,0 +1,147 @@
+#!/usr/bin/python
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: member
+short_description: Take the recorded next step of a StarRocks cluster's membership
+description:
+  - Takes one step, such as adding a follower or forgetting a compute node that is gone, by SQL on the leading frontend.
+  - Before that everything is read afresh - the operator's Lease, the StarRocksCluster, its StatefulSets, pods, claims
+    and marker, and every frontend by itself - and the step is decided again by the function that decided it first.
+  - The step is taken only if it is still the same, and the one recorded in C(status.nextStep). Otherwise nothing is
+    done and the outcome is V(stale), which is no failure.
+  - A reply that was lost is resolved by looking, never by repeating the statement.
+  - The API server is the one that the environment variable E(KUBECONFIG) names, or the one of the cluster it runs in.
+author:
+  - The StarRocks operator authors (@starrocks-operator)
+version_added: "0.1.0"
+options:
+  cluster_file:
+    description:
+      - JSON file with C(cluster) (the StarRocksCluster), C(step) (the step) and C(operator) (C(identity), C(lease) with
+        C(namespace) and C(name), and C(default_profile)).
+      - Without C(operator.lease) in it, no Lease is checked.
+    type: path
+    required: true
+attributes:
+  check_mode:
+    description: Everything is read and decided, and no statement is sent.
+    support: full
+  diff_mode:
+    description: There is no difference to show.
+    support: none
+requirements:
+  - kubernetes
+  - pymysql
+  - starrocks_operator
+"""
+
+EXAMPLES = r"""
+- name: Take the next step of the membership
+  starrocks.operator.member:
+    cluster_file: /run/starrocks/default.sample.json
+  register: step
+
+- name: Show what became of it
+  ansible.builtin.debug:
+    msg: "{{ step.outcome }}: {{ step.message }}"
+"""
+
+RETURN = r"""
+outcome:
+  description:
+    - V(done) - the step was taken, or was found to be taken already.
+    - V(stale) - it is no longer the step to take; nothing was done.
+    - V(unknown) - the statement was sent and its reply lost; the next look at FE shows what became of it.
+    - V(failed) - FE refused it, or something that is needed could not be read; nothing was changed.
+    - V(none) - check mode, the step would be taken.
+  returned: always
+  type: str
+  sample: done
+message:
+  description: A sentence about it, without secrets.
+  returned: always
+  type: str
+  sample: 'AddBackend sample-be-0.sample-be-search.default.svc.cluster.local:9050: done.'
+"""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible_collections.starrocks.operator.plugins.module_utils import fresh
+
+try:
+    from starrocks_operator.executor import take
+    from starrocks_operator.frontend import FrontendPool
+    from starrocks_operator.lease import lease_objection
+    from starrocks_operator.step import Step
+except ImportError:
+    pass  # fresh.HAS_DOMAIN tells
+
+
+def main():
+    module = AnsibleModule(argument_spec={"cluster_file": {"type": "path", "required": True}}, supports_check_mode=True)
+    if not fresh.HAS_KUBERNETES:
+        module.fail_json(msg=missing_required_lib("kubernetes"), outcome="failed", message="kubernetes is missing")
+    if not fresh.HAS_DOMAIN:
+        module.fail_json(
+            msg=missing_required_lib("starrocks_operator"), outcome="failed", message="starrocks_operator is missing"
+        )
+    try:
+        play = json.loads(Path(module.params["cluster_file"]).read_text(encoding="utf-8"))
+        outcome, message = attempt(play, check_mode=module.check_mode)
+    except (OSError, ValueError, KeyError) as failure:
+        outcome, message = "failed", f"The step could not be read: {failure!r}."
+    except fresh.ApiError as failure:
+        outcome, message = "failed", str(failure)
+    result = {"changed": outcome in ("done", "unknown", "none"), "outcome": str(outcome), "message": message}
+    if outcome == "failed":
+        module.fail_json(msg=message, **result)
+    module.exit_json(**result)
+
+
+def attempt(play, check_mode):
+    """Read everything afresh, and take the step if it is still the one. Returns outcome and message."""
+    step, operator = Step.parse(play["step"]), play["operator"]
+    name = f"{step.kind} {step.target}"
+    api = fresh.ApiServer()
+    objection = lease_problem(api, operator)
+    if objection:
+        return "stale", f"{name}: {objection}."
+    metadata = play["cluster"]["metadata"]
+    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
+    if cluster is None or cluster.uid != metadata["uid"]:
+        return "stale", f"{name}: the cluster is gone."
+    found = fresh.read_fresh(api, cluster)
+    if found.credentials is None:
+        return "failed", f"{name}: {found.observed.credentials_problem}"
+    pool = FrontendPool(threads=8)
+    try:
+        return take(
+            step,
+            cluster=cluster,
+            observed=found.observed,
+            credentials=found.credentials,
+            pool=pool,
+            default_profile=operator.get("default_profile", "safe"),
+            dry_run=check_mode,
+        )
+    finally:
+        pool.close()
+
+
+def lease_problem(api, operator):
+    """Why the operator that started this run may no longer act; empty if it may."""
+    lease = operator.get("lease")
+    if not lease:
+        return ""
+    found = fresh.read_lease(api, lease["namespace"], lease["name"])
+    return lease_objection(found, identity=operator["identity"], now=datetime.now(UTC))
+
+
+if __name__ == "__main__":
+    main()
