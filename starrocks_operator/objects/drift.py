@@ -50,7 +50,9 @@ def _differences(live: Any, wanted: Any, path: Path) -> Iterator[str]:
 
 def _in_map(live: Any, wanted: Mapping[str, Any], path: Path) -> Iterator[str]:
     if not isinstance(live, Mapping):
-        yield _words(live, wanted, path)
+        # A map of nothing but empties may be dropped, unless its being there says something.
+        if live is not None or _marks(path) or any(_differences({}, wanted, path)):
+            yield _words(live, wanted, path)
         return
     for key, value in wanted.items():
         if value is not None:
@@ -87,9 +89,13 @@ def _naming_key(items: Sequence[Any]) -> str | None:
 def _empty(value: Any, path: Path) -> bool:
     if value is None:
         return True
-    if path and path[-1][1:] in _MARKERS:
+    if _marks(path):
         return False
     return value is False or (not isinstance(value, bool) and value in (0, "", (), [], {}))
+
+
+def _marks(path: Path) -> bool:
+    return bool(path) and path[-1][1:] in _MARKERS
 
 
 def _is_quantity(path: Path) -> bool:
