@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from watcher.logs import configure
 from watcher.process import main
 from watcher.settings import parse
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # worker processes import this module, too
     settings = parse()
     configure(form=settings.log_format, level=settings.log_level)
-    code = main(settings)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # threads that still wait for a hung frontend must not keep us
+    main(settings)

@@ -85,7 +85,7 @@ class Kube:
     ) -> tuple[int, str, Mapping[str, str]]:
         url = self._api.configuration.host.rstrip("/") + path
         try:
-            await self._api.update_params_for_auth(headers, [], ["BearerToken"])
+            await self._api.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
             response = await self._api.call_api(method, url, headers, body, _request_timeout=timeout)
             data = await response.read()
             return response.status, data.decode(), response.headers

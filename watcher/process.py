@@ -7,9 +7,10 @@ import contextlib
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from watcher.domain import Domain, real
 from watcher.family import adopt_orphans, kill_descendants
@@ -55,7 +56,12 @@ class Process:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        await self._probes.start(*self._settings.http_address)
+        try:
+            await self._probes.start(*self._settings.http_address)
+        except OSError as error:
+            host, port = self._settings.http_address
+            log.error(f"Cannot listen on {host}:{port} ({error.strerror}): choose another --http-address.")
+            return FAILED
         warming = asyncio.create_task(self._runner.warm())
         try:
             if await self._first(self._take_over()) is None:
@@ -137,8 +143,8 @@ class Process:
         return "" if self._work.filled else "the index is not filled yet"
 
 
-def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> int:
-    """Run to the end; the exit code."""
+def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> NoReturn:
+    """Run to the end, and leave without ceremony: threads that wait for a hung frontend must not keep us."""
     adopt_orphans()
     if settings.kubeconfig:
         os.environ["KUBECONFIG"] = settings.kubeconfig  # kopf and Ansible read it there
@@ -146,10 +152,17 @@ def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> int:
     async def run() -> int:
         try:
             kube = await connect(settings.kubeconfig)
+            return await Process(settings, kube, domain()).run()
         except ApiError as error:
             log.error(str(error))
-            return FAILED
-        return await Process(settings, kube, domain()).run()
+        except Exception:
+            log.exception("the operator broke down")
+        return FAILED
 
-    with asyncio.Runner() as runner:
-        return runner.run(run())
+    async def leave() -> None:
+        code = await run()
+        sys.stderr.flush()
+        os._exit(code)
+
+    asyncio.run(leave())
+    raise AssertionError("unreachable")

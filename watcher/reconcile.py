@@ -195,7 +195,7 @@ class Reconciler:
 
 
 def _ignored(raw: Raw) -> bool:
-    return (raw["metadata"].get("annotations") or {}).get(IGNORED, "").lower() == "true"
+    return str((raw["metadata"].get("annotations") or {}).get(IGNORED)).lower() == "true"
 
 
 def _label(raw: Raw) -> str:
