@@ -219,7 +219,7 @@ consider() {
 # Nobody named a leader. Founds a cluster only if nobody is there, this is ordinal 0, and the marker allows it.
 without_leader() {
   local present founded="$2" now
-  present="$(grep -v '^silent$' <<<"$1" | sort | uniq -c | xargs)"
+  present="$(grep -vE '^(silent)?$' <<<"$1" | sort | uniq -c | xargs)"
   now="$(date +%s)"
   if [[ -n $present ]]; then
     quiet_since=""
