@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
@@ -11,10 +12,11 @@ try:
     import urllib3
     from kubernetes import config
     from kubernetes.client import ApiClient, Configuration
+    from kubernetes.config import ConfigException
 
-    HAS_KUBERNETES = True
+    KUBERNETES_MISSING = None
 except ImportError:
-    HAS_KUBERNETES = False
+    KUBERNETES_MISSING = traceback.format_exc()
 
 try:
     from starrocks_operator.frontend.password import PasswordError, credentials_of, password_holder
@@ -25,9 +27,9 @@ try:
     from starrocks_operator.observed import Children, Observed
     from starrocks_operator.observed import Configuration as ConfigurationFile
 
-    HAS_DOMAIN = True
+    DOMAIN_MISSING = None
 except ImportError:
-    HAS_DOMAIN = False
+    DOMAIN_MISSING = traceback.format_exc()
 
 OWNER = "app.starrocks.ownerreference/name"
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}

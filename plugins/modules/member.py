@@ -80,23 +80,21 @@ try:
     from starrocks_operator.lease import lease_objection
     from starrocks_operator.step import Step
 except ImportError:
-    pass  # fresh.HAS_DOMAIN tells
+    pass  # fresh.DOMAIN_MISSING tells
 
 
 def main():
     module = AnsibleModule(argument_spec={"cluster_file": {"type": "path", "required": True}}, supports_check_mode=True)
-    if not fresh.HAS_KUBERNETES:
-        module.fail_json(msg=missing_required_lib("kubernetes"), outcome="failed", message="kubernetes is missing")
-    if not fresh.HAS_DOMAIN:
-        module.fail_json(
-            msg=missing_required_lib("starrocks_operator"), outcome="failed", message="starrocks_operator is missing"
-        )
+    for library, missing in (("kubernetes", fresh.KUBERNETES_MISSING), ("starrocks_operator", fresh.DOMAIN_MISSING)):
+        if missing:
+            message = missing_required_lib(library)
+            module.fail_json(msg=message, exception=missing, outcome="failed", message=message)
     try:
         play = json.loads(Path(module.params["cluster_file"]).read_text(encoding="utf-8"))
         outcome, message = attempt(play, check_mode=module.check_mode)
     except (OSError, ValueError, KeyError) as failure:
         outcome, message = "failed", f"The step could not be read: {failure!r}."
-    except fresh.ApiError as failure:
+    except (fresh.ApiError, fresh.ConfigException) as failure:
         outcome, message = "failed", str(failure)
     result = {"changed": outcome in ("done", "unknown", "none"), "outcome": str(outcome), "message": message}
     if outcome == "failed":
