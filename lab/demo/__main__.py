@@ -8,70 +8,38 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
-from kubernetes import client, config
 from rich.console import Console
 
 from lab.controlplane import LabError
 from lab.demo.finale import frontends_say, next_steps, objects_made
-from lab.demo.scene import Scene, scene
+from lab.demo.scene import COMPONENTS, Scene, scene
 from lab.demo.stage import Stage
+from lab.question import leader_address
+from lab.space import Space, open_space
 from lab.stack import ROOT, Stack, wait_for
 
-LISTED = {
-    "StatefulSet": ("apis/apps/v1", "statefulsets"),
-    "Service": ("api/v1", "services"),
-    "ConfigMap": ("api/v1", "configmaps"),
-    "HorizontalPodAutoscaler": ("apis/autoscaling/v2", "horizontalpodautoscalers"),
-    "PodDisruptionBudget": ("apis/policy/v1", "poddisruptionbudgets"),
-}
+MADE = ("StatefulSet", "Service", "ConfigMap", "HorizontalPodAutoscaler", "PodDisruptionBudget")
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 
 
-class Audience:
-    """Looks at one StarRocksCluster through the API, as a person with kubectl would."""
+def look(space: Space, name: str) -> Scene:
+    """One look at a cluster through the API, as a person with kubectl would take it."""
+    cluster = space.get("StarRocksCluster", name)
+    workloads = {f"{name}-{component}" for component in COMPONENTS}
+    pods = [pod for pod in space.all("Pod") if pod["metadata"].get("labels", {}).get(OWNER_LABEL) in workloads]
+    return scene(cluster, pods, frozenset(made(space, cluster["metadata"]["uid"])))
 
-    def __init__(self, api: client.ApiClient, namespace: str, name: str) -> None:
-        self._api = api
-        self._namespace = namespace
-        self._name = name
 
-    def look(self) -> Scene:
-        cluster = self._get(f"apis/starrocks.com/v1/namespaces/{self._namespace}/starrocksclusters/{self._name}")
-        pods = self._get(f"api/v1/namespaces/{self._namespace}/pods?labelSelector={OWNER_LABEL}")["items"]
-        prefix = tuple(f"{self._name}-{component}" for component in ("fe", "be", "cn"))
-        ours = [pod for pod in pods if pod["metadata"]["labels"][OWNER_LABEL] in prefix]
-        return scene(cluster, ours, frozenset(self._objects(cluster["metadata"]["uid"])))
-
-    def leader_address(self) -> str:
-        leader = next(member.pod for member in self.look().members.values() if member.role == "LEADER")
-        pod = self._get(f"api/v1/namespaces/{self._namespace}/pods/{leader}")
-        return str(pod["status"]["podIP"])
-
-    def _objects(self, uid: str) -> list[str]:
-        found = []
-        for kind, (group, plural) in LISTED.items():
-            listed = self._get(f"{group}/namespaces/{self._namespace}/{plural}?labelSelector={OWNER_LABEL}")["items"]
-            for item in listed:
-                owners = item["metadata"].get("ownerReferences", ())
-                if any(owner["uid"] == uid for owner in owners):
-                    found.append(f"{kind} {item['metadata']['name']}")
-        return found
-
-    def _get(self, path: str) -> Any:
-        path, _, query = path.partition("?")
-        parameters = [tuple(query.split("=", 1))] if query else []
-        return self._api.call_api(
-            f"/{path}",
-            "GET",
-            query_params=parameters,
-            response_type="object",
-            auth_settings=["BearerToken"],
-            _return_http_data_only=True,
-        )
+def made(space: Space, uid: str) -> Iterator[str]:
+    """What the cluster with this uid owns, as "Kind name"."""
+    for kind in MADE:
+        for item in space.all(kind):
+            if any(owner["uid"] == uid for owner in item["metadata"].get("ownerReferences", ())):
+                yield f"{kind} {item['metadata']['name']}"
 
 
 def arguments() -> argparse.Namespace:
@@ -89,21 +57,21 @@ def perform(console: Console, stack: Stack, sample: Path, patience: float) -> No
     """Apply the sample and show what happens until it runs."""
     document = yaml.safe_load(sample.read_text())
     name = document["metadata"]["name"]
-    audience = Audience(config.new_client_from_config(str(stack.plane.kubeconfig)), "default", name)
+    space = open_space(stack, "default")
     console.print(f"[bold]kubectl apply -f {sample.relative_to(ROOT) if sample.is_relative_to(ROOT) else sample}[/]")
     with Stage(console, title=f"StarRocksCluster {name}") as stage:
         stack.plane.kubectl("apply", "-f", str(sample))
 
         def finished() -> bool:
             stack.check()
-            now = audience.look()
+            now = look(space, name)
             stage.show(now)
             return now.finished
 
         wait_for(finished, what=f"StarRocksCluster {name} to run: see `kubectl describe src {name}`", patience=patience)
         console.print(f"[bold green]{name} runs after {stage.elapsed:.1f} s[/]")
-    frontends_say(console, audience.leader_address())
-    objects_made(console, sorted(audience.look().objects))
+    frontends_say(console, leader_address(stack.plane, "default", name))
+    objects_made(console, sorted(look(space, name).objects))
     next_steps(
         console,
         kubeconfig=stack.plane.kubeconfig,

@@ -77,23 +77,27 @@ class Mirror:
                 name = f"list_namespaced_{kind}" if one else f"list_{kind}_for_all_namespaces"
                 arguments: dict[str, Any] = {"namespace": one} if one else {}
                 listed = asyncio.Event()
-                group.create_task(self._follow(getattr(core, name), arguments, handle, listed))
+                calls = (getattr(core, f"{name}_without_preload_content"), getattr(core, name))
+                group.create_task(self._follow(calls, arguments, handle, listed))
                 await listed.wait()
 
-    async def _follow(self, call: Any, arguments: dict[str, Any], handle: Handle, listed: asyncio.Event) -> None:
+    async def _follow(
+        self, calls: tuple[Any, Any], arguments: dict[str, Any], handle: Handle, listed: asyncio.Event
+    ) -> None:
         known: dict[str, Raw] = {}
+        list_all, watch_all = calls
         while True:
             try:
-                version = await self._list(call, arguments, handle, known)
+                version = await self._list(list_all, arguments, handle, known)
                 listed.set()
-                await self._watch(call, arguments, handle, known, version)
+                await self._watch(watch_all, arguments, handle, known, version)
             except (client.ApiException, aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
                 _log.warning("watching again: %s", type(error).__name__)
                 await asyncio.sleep(0.5)
 
     @staticmethod
     async def _list(call: Any, arguments: dict[str, Any], handle: Handle, known: dict[str, Raw]) -> str:
-        response = await call(**arguments, _preload_content=False)
+        response = await call(**arguments)
         found = json.loads(await response.read())
         if response.status != 200:
             raise client.ApiException(status=response.status, reason=found.get("message"))
