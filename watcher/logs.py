@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 QUIET = {"kopf": logging.WARNING, "kubernetes": logging.WARNING, "aiohttp": logging.WARNING, "asyncio": logging.WARNING}
+HUSHED = ("will retry", "OS signals are ignored")
 
 
 def configure(*, form: str, level: str) -> None:
@@ -27,6 +28,7 @@ def configure(*, form: str, level: str) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
+    handler.addFilter(_worth_saying)
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     for name, quiet in QUIET.items():
         logging.getLogger(name).setLevel(max(quiet, logging.getLevelName(level.upper())))
@@ -36,6 +38,11 @@ def configure(*, form: str, level: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """kopf calls every retry an error, for each watch; what it gives up after the last one is said by us."""
+    return not (record.name.startswith("kopf") and any(text in record.getMessage() for text in HUSHED))
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
