@@ -18,6 +18,9 @@ _DEFAULT_CONTROL = os.environ.get("LAB_SIMULATOR_CONTROL", "127.0.0.1:8999")
 
 
 def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] == "--kubeconfig":
+        arguments = ["serve", *arguments]
     options = _parser().parse_args(arguments)
     if options.command == "serve":
         return _serve(options)

@@ -5,6 +5,7 @@ It runs only while there is something to do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lab.simulator.model import config
@@ -16,6 +17,8 @@ from lab.simulator.model.schedule import Timer
 
 if TYPE_CHECKING:
     from lab.simulator.model.tablet import Tablet, Tablets
+
+Live = Mapping[int, NodeRow]  # the backends that FE sees alive, by id
 
 
 class Clones:
@@ -30,68 +33,67 @@ class Clones:
             self._timer = world.schedule.after(world.timing.clone_round, self._round)
 
     def pending(self) -> int:
-        return sum(1 for tablet in self._tablets.tablets.values() if self._wants(tablet))
+        live = self._tablets.live_backends()
+        return sum(1 for tablet in self._tablets.tablets.values() if self._wants(tablet, live))
 
     def _work_left(self) -> bool:
-        rows = self._tablets.database.state.of_kind(Component.BE)
-        return any(row.decommissioned for row in rows) or any(self._wants(t) for t in self._tablets.tablets.values())
-
-    def _homes(self, tablet: Tablet) -> list[int]:
-        """Copies that count towards replication_num: readable ones on backends that stay."""
         live = self._tablets.live_backends()
+        if any(row.decommissioned for row in self._tablets.database.state.of_kind(Component.BE)):
+            return True
+        return any(self._wants(tablet, live) for tablet in self._tablets.tablets.values())
+
+    def _homes(self, tablet: Tablet, live: Live) -> list[int]:
+        """Copies that count towards replication_num: on backends that FE sees alive and that stay."""
         return [node for node in self._tablets.real(tablet) if node in live and not live[node].decommissioned]
 
-    def _wants(self, tablet: Tablet) -> bool:
+    def _wants(self, tablet: Tablet, live: Live) -> bool:
         if tablet.lost or tablet.table.recycled_at is not None:
             return False
-        return len(self._homes(tablet)) < tablet.table.replication or len(tablet.copies) > tablet.table.replication
+        wanted = tablet.table.replication
+        return len(tablet.copies) > wanted or len(self._homes(tablet, live)) < wanted
 
     def _round(self) -> None:
         self._timer = None
         tablets, database = self._tablets, self._tablets.database
-        world, moved = database.world, 0
-        scheduling = database.leader is not None and database.has_quorum() and _enabled(database.leader)
-        if scheduling:
+        world, moved, live = database.world, 0, self._tablets.live_backends()
+        if database.leader is not None and database.has_quorum() and _enabled(database.leader):
             for tablet in tablets.tablets.values():
                 if moved >= world.options.tablets_per_clone_round:
                     break
-                if self._wants(tablet) and self._advance(tablet):
+                if self._wants(tablet, live) and self._advance(tablet, live):
                     moved += 1
             self.done += moved
         self._drop_the_drained()
         if self._work_left():
-            self._timer = world.schedule.after(
-                world.timing.clone_round if moved else world.timing.decommission_poll, self._round
-            )
+            timing = world.timing
+            self._timer = world.schedule.after(timing.clone_round if moved else timing.decommission_poll, self._round)
 
-    def _advance(self, tablet: Tablet) -> bool:
-        """One clone, or the removal of one copy too many."""
-        tablets, homes = self._tablets, self._homes(tablet)
-        if len(homes) >= tablet.table.replication:
-            extra = [node for node in tablet.copies if node not in homes] or homes[tablet.table.replication :]
+    def _advance(self, tablet: Tablet, live: Live) -> bool:
+        """One clone, or the removal of one copy too many. It needs processes that answer, whatever FE believes."""
+        tablets, homes, wanted = self._tablets, self._homes(tablet, live), tablet.table.replication
+        if len(homes) >= wanted:
+            extra = [node for node in tablet.copies if node not in homes] or homes[wanted:]
             tablets.take(tablet, extra[0])
             return True
         if not tablets.readable(tablet):
             return False
-        target = self._target(tablet)
-        if target is None:
-            return False
-        volume = tablets.volume_of(target)
-        if volume is None:
+        target = self._target(tablet, live)
+        volume = tablets.volume_of(target) if target is not None else None
+        if target is None or volume is None:
             return False
         tablets.take(tablet, target.node_id)  # a registered copy whose file is gone
         tablets.put(tablet, target.node_id, volume)
-        for node in list(tablet.copies):  # a finished relocation removes the copy on the leaving backend
-            if len(self._homes(tablet)) >= tablet.table.replication and node not in self._homes(tablet):
+        if len(homes) + 1 >= wanted:  # a finished relocation removes the copy on the leaving backend
+            for node in [node for node in tablet.copies if node not in homes and node != target.node_id]:
                 tablets.take(tablet, node)
         return True
 
-    def _target(self, tablet: Tablet) -> NodeRow | None:
+    def _target(self, tablet: Tablet, live: Live) -> NodeRow | None:
         tablets, real = self._tablets, self._tablets.real(tablet)
         choices = [
             row
-            for row in tablets.live_backends().values()
-            if not row.decommissioned and row.node_id not in real and self._fits(row, tablet)
+            for row in live.values()
+            if not row.decommissioned and row.node_id not in real and tablets.answers(row) and self._fits(row, tablet)
         ]
         return min(choices, key=lambda row: (tablets.count(row.node_id), row.node_id), default=None)
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from lab.simulator.model.world import World
 
 
+INSTANT = 1e-6  # what was cut off at one moment does not see what was written at that moment
+
+
 def majority(size: int) -> int:
     return size // 2 + 1
 
@@ -140,7 +143,7 @@ class Database:
             return
         process = self.attached.pop(name, None)
         if process is not None:
-            process.removed_at = self.world.now
+            process.removed_at = self.world.now - INSTANT
         self.reassess()
 
     def new_name(self, host: str, port: int) -> str:
@@ -270,7 +273,10 @@ class Database:
         if process is self.leader:
             return now
         ends = [moment for moment in (process.leaderless_since, process.removed_at) if moment is not None]
-        return min([now, *ends]) - self.world.timing.replication_lag - process.faults.lag
+        reached = now - self.world.timing.replication_lag
+        if process.faults.lag:
+            reached = max(reached - process.faults.lag, process.faults.lag_since)
+        return min([reached, *ends])
 
     def view(self, process: FrontendProcess) -> State:
         if process is self.leader:

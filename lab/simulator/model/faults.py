@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lab.simulator.model.container import Container
+from lab.simulator.model.database import INSTANT
 from lab.simulator.model.process import Faults, FrontendProcess, NodeProcess
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Fault:
 
 
 def lay(world: World, key: str, name: str, parameters: Parameters | None = None) -> None:
-    """Lay a fault on the pod `namespace/name`, or take one away (`resume`, `start`, `heal`)."""
+    """Lay a fault on the pod `namespace/name`, or take one away (`resume`, `heal`)."""
     fault = FAULTS.get(name)
     if fault is None:
         raise LookupError(f"There is no fault '{name}'; there are: {', '.join(FAULTS)}.")
@@ -38,16 +39,12 @@ def lay(world: World, key: str, name: str, parameters: Parameters | None = None)
 
 
 def _kill(_world: World, container: Container, _parameters: Parameters) -> None:
+    container.faults.down = True
     container.exit(137, "killed")
 
 
-def _stop(_world: World, container: Container, _parameters: Parameters) -> None:
-    container.faults.down = True
-    container.exit(143, "stopped")
-
-
-def _start(_world: World, container: Container, _parameters: Parameters) -> None:
-    container.start_now()
+def _crash(_world: World, container: Container, _parameters: Parameters) -> None:
+    container.exit(137, "crashed")
 
 
 def _hang(_world: World, container: Container, _parameters: Parameters) -> None:
@@ -60,6 +57,7 @@ def _resume(_world: World, container: Container, _parameters: Parameters) -> Non
     container.faults.hang = False
     if container.frontend is not None and container.frontend.database is not None:
         container.frontend.database.woke_up(container.frontend)
+    container.start_now()
 
 
 def _wipe(world: World, container: Container, _parameters: Parameters) -> None:
@@ -74,13 +72,9 @@ def _half_made(_world: World, container: Container, _parameters: Parameters) -> 
 
 
 def _heal(world: World, container: Container, parameters: Parameters) -> None:
-    hung, down = container.faults.hang, container.faults.down
     for name, value in vars(Faults()).items():
         setattr(container.faults, name, value)
-    if hung:
-        _resume(world, container, parameters)
-    if down:
-        container.start_now()
+    _resume(world, container, parameters)
 
 
 def _switch(name: str, kind: type = bool, default: Any = True) -> Callable[[World, Container, Parameters], None]:
@@ -91,6 +85,11 @@ def _switch(name: str, kind: type = bool, default: Any = True) -> Callable[[Worl
         )
 
     return lay_it
+
+
+def _slow(world: World, container: Container, parameters: Parameters) -> None:
+    container.faults.lag = float(parameters.get("value", 600))
+    container.faults.lag_since = world.now - INSTANT
 
 
 def _error(_world: World, container: Container, parameters: Parameters) -> None:
@@ -124,14 +123,13 @@ def _capacity(world: World, container: Container, parameters: Parameters) -> Non
 _ON_OFF = "value=true|false"
 
 FAULTS: Mapping[str, Fault] = {
-    "kill": Fault("the process dies; the container starts again", _kill),
-    "stop": Fault("the process dies and stays down until `start`", _stop),
-    "start": Fault("start now, without waiting for the back-off", _start),
+    "kill": Fault("the process dies and stays down until `resume`", _kill),
+    "crash": Fault("the process dies; the container starts again by itself", _crash),
     "hang": Fault("the process answers nobody, its ports stay open (SIGSTOP)", _hang),
-    "resume": Fault("a hung process runs again", _resume),
+    "resume": Fault("a hung process runs again; a killed one starts, without waiting for the back-off", _resume),
     "wipe": Fault("what is on the volume is gone, and the process dies", _wipe),
     "half-made": Fault("the meta directory of a first start that died half-way: crash loop until wiped", _half_made),
-    "slow": Fault("journal replay trails by so many seconds", _switch("lag", float, 600.0), "value=SECONDS"),
+    "slow": Fault("journal replay stops until it trails by so many seconds", _slow, "value=SECONDS"),
     "no-dns": Fault("the leader cannot resolve this host", _switch("no_dns"), _ON_OFF),
     "clock-skew": Fault("the clock is off by more than 5 s: never joins", _switch("clock_skew"), _ON_OFF),
     "low-disk": Fault("less than 5 GB free on the meta disk: never joins", _switch("low_disk"), _ON_OFF),

@@ -16,6 +16,8 @@ class Journal:
     def append(self, state: State, now: float) -> None:
         if state == self.state:
             return
+        if not self.entries:
+            self._history.clear()  # there was nothing before the founding
         self.state = state
         self.entries += 1
         self._history.append((now, state))

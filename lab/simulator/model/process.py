@@ -18,7 +18,8 @@ class Faults:
 
     hang: bool = False  # the process is there and answers nobody (SIGSTOP)
     down: bool = False  # the container does not start
-    lag: float = 0.0  # seconds by which journal replay trails
+    lag: float = 0.0  # journal replay stops until it trails by so many seconds
+    lag_since: float = 0.0
     no_dns: bool = False  # others cannot resolve this host
     clock_skew: bool = False  # more than 5 s: the node never joins
     low_disk: bool = False  # less than 5 GB on the meta disk: the node never joins

@@ -36,8 +36,8 @@ def _frontend_cells(database: Database, row: FrontendRow, asked: FrontendProcess
     own = row.name == asked.name
     last = database.last_tick(until) if row.beating else row.last_heartbeat
     process = database.attached.get(row.name)
-    lag = process.faults.lag if process is not None else 0.0
-    replayed = database.journal_id((last or 0.0) - lag) if last is not None else 0
+    reached = database.seen_at(process) if process is not None else until
+    replayed = database.journal_id(min(reached, last)) if last is not None else 0
     return {
         "Id": str(row.fid),
         "Name": row.name,

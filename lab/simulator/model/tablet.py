@@ -6,7 +6,7 @@ A tablet without a real copy is lost: a mark that nothing takes back.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,7 @@ class Tablets:
         self.capacity_gb: dict[int, float] = {}  # by backend id, where it is not the default
         self._clones = Clones(self)
         self._per_node: Counter[int] = Counter()
+        self._gigabytes: defaultdict[int, float] = defaultdict(float)
         self._next_id = 20001
 
     # -- copies ------------------------------------------------------------------------------------------------
@@ -58,11 +59,13 @@ class Tablets:
         tablet.copies[node_id] = volume
         volume.copies.add((self.database.cluster_id, tablet.tablet_id))
         self._per_node[node_id] += 1
+        self._gigabytes[node_id] += tablet.table.tablet_gb
 
     def take(self, tablet: Tablet, node_id: int) -> None:
         volume = tablet.copies.pop(node_id, None)
         if volume is not None:
             self._per_node[node_id] -= 1
+            self._gigabytes[node_id] -= tablet.table.tablet_gb
             volume.copies.discard((self.database.cluster_id, tablet.tablet_id))
 
     def real(self, tablet: Tablet) -> list[int]:
@@ -71,8 +74,14 @@ class Tablets:
         return [node_id for node_id, volume in tablet.copies.items() if mark in volume.copies]
 
     def readable(self, tablet: Tablet) -> list[int]:
-        live = self.live_backends()
-        return [node_id for node_id in self.real(tablet) if node_id in live]
+        """Backends that would really answer a query for it, whatever FE still believes."""
+        state = self.database.state
+        rows = [(node_id, state.node(node_id)) for node_id in self.real(tablet)]
+        return [node_id for node_id, row in rows if row is not None and self.answers(row)]
+
+    def answers(self, row: NodeRow) -> bool:
+        container = self.database.world.resolve(row.host)
+        return container is not None and container.node is not None and container.node.answers
 
     def live_backends(self) -> dict[int, NodeRow]:
         return {row.node_id: row for row in self.database.state.of_kind(Component.BE) if row.alive}
@@ -194,13 +203,11 @@ class Tablets:
 
     def usage(self, node_id: int) -> tuple[int, float, float]:
         """Tablets, gigabytes used and gigabytes in all of one backend."""
-        used = (
-            sum(t.table.tablet_gb for t in self.tablets.values() if node_id in t.copies) if self.count(node_id) else 0.0
-        )
-        return self.count(node_id), used, self.capacity_gb.get(node_id, 1000.0)
+        return self.count(node_id), self._gigabytes[node_id], self.capacity_gb.get(node_id, 1000.0)
 
     def unhealthy(self, tablet: Tablet) -> bool:
-        return len(self.readable(tablet)) < tablet.table.replication
+        live = self.live_backends()
+        return sum(1 for node_id in self.real(tablet) if node_id in live) < tablet.table.replication
 
     def _sums(self, tablets: list[Tablet], tables: int) -> tuple[str, ...]:
         unhealthy = sum(1 for tablet in tablets if self.unhealthy(tablet))

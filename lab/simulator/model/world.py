@@ -100,6 +100,7 @@ class World:
             if self._hosts.get(name) is container:
                 del self._hosts[name]
         container.stop()
+        container.faults.hang = container.faults.down = False  # the next pod of this name is a new process
         if container.volume.dies_with != "claim":
             self.volume_deleted(container.volume.key)
         self.on_change(container)

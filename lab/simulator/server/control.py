@@ -32,6 +32,7 @@ def application(simulator: Simulator) -> web.Application:
             web.post("/clock", routes.clock),
             web.post("/clock/speed", routes.clock),
             web.post("/nodes/{pod}/{fault}", routes.lay),
+            web.post("/nodes/{namespace}/{pod}/{fault}", routes.lay),
             web.post("/tables", routes.create_table),
             web.delete("/tables", routes.drop_table),
             web.post("/recycle-bin/empty", routes.empty_recycle_bin),
@@ -98,7 +99,8 @@ class _Routes:
         return web.json_response({"speed": self._simulator.clock.speed})
 
     async def lay(self, request: web.Request) -> web.Response:
-        key = self._pod(request.match_info["pod"], request.query.get("namespace"))
+        namespace = request.match_info.get("namespace") or request.query.get("namespace")
+        key = self._pod(request.match_info["pod"], namespace)
         self._simulator.advance()
         lay(self._simulator.world, key, request.match_info["fault"], await _body(request))
         self._simulator.wake()
@@ -154,7 +156,9 @@ class _Routes:
 
     def _database(self, body: dict[str, Any]) -> Database:
         self._simulator.advance()
-        namespace, cluster = body.get("namespace"), body["cluster"]
+        cluster, namespace = body.get("cluster"), body.get("namespace")
+        if not cluster:
+            raise ValueError("The body must name the cluster.")
         found = [
             database
             for database in self._simulator.world.databases.values()

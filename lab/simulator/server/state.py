@@ -41,8 +41,7 @@ def _pod(container: Container) -> dict[str, Any]:
 
 def _database(database: Database) -> dict[str, Any]:
     return {
-        "namespace": database.cluster[0],
-        "cluster": database.cluster[1],
+        "cluster": "/".join(database.cluster),
         "cluster_id": database.cluster_id,
         "leader": database.leader.facts.name if database.leader is not None else None,
         "quorum": database.has_quorum(),
