@@ -88,7 +88,7 @@ class FrontendConnection:
                 password=self._credentials.password,
                 read_timeout=self._timeouts.answer,
                 write_timeout=self._timeouts.answer,
-                autocommit=True,
+                autocommit=None,  # membership is not transactional, and asking for it would cost a statement
                 ssl=self._tls,
                 ssl_disabled=self._tls is None,
                 defer_connect=True,
