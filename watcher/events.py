@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any
 
 from watcher.domain import Transition
@@ -39,7 +41,7 @@ class Events:
                 await self._post(cluster, transition)
             except ApiError as error:
                 FAILURES.labels(reason="EventLost").inc()
-                log.debug("an event was lost", error=str(error))
+                log.warning("an event was lost", error=str(error))
 
     async def _post(self, cluster: Mapping[str, Any], transition: Transition) -> None:
         metadata, now = cluster["metadata"], self._clock()
@@ -68,7 +70,7 @@ def _event(cluster: Mapping[str, Any], transition: Transition, *, stamp: str, id
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
-        "metadata": {"generateName": f"{metadata['name']}.", "namespace": metadata["namespace"]},
+        "metadata": {"name": f"{metadata['name']}.{time.time_ns():x}", "namespace": metadata["namespace"]},
         "eventTime": stamp,
         "type": transition.type,
         "reason": transition.reason[:128],
