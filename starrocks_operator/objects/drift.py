@@ -15,6 +15,10 @@ _NAMING_KEYS = ("mountPath", "containerPort", "name", "uid")
 _QUANTITY_MAPS = frozenset({"requests", "limits"})
 _QUANTITY_FIELDS = frozenset({"storage", "value", "averageValue", "divisor", "sizeLimit"})
 _MARKERS = frozenset({"emptyDir"})  # an empty map that says something by being there
+# Fields behind feature gates: a server without the feature takes the object and silently leaves them out.
+_MAY_BE_LEFT_OUT = frozenset(
+    {(".rollingUpdate", ".maxUnavailable"), (".resources", ".claims"), (".lifecycle", ".stopSignal")}
+)
 _SPEAKABLE = frozenset({"image", "serviceName", "type"})  # strings that may be told; others may be secrets
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]))?")
 _SUFFIXES = {
@@ -55,7 +59,8 @@ def _in_map(live: Any, wanted: Mapping[str, Any], path: Path) -> Iterator[str]:
             yield _words(live, wanted, path)
         return
     for key, value in wanted.items():
-        if value is not None:
+        left_out = key not in live and (*path[-1:], f".{key}") in _MAY_BE_LEFT_OUT
+        if value is not None and not left_out:
             yield from _differences(live.get(key), value, (*path, f".{key}"))
 
 
