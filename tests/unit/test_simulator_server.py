@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +23,9 @@ from lab.simulator.server.simulator import Simulator
 from lab.simulator.server.statement_log import StatementLog
 from lab.simulator.stage import Stage
 
-ADDRESS = {"c-fe-0": "127.8.0.1", "c-fe-1": "127.8.0.2", "c-fe-2": "127.8.0.3", "c-be-0": "127.8.0.4"}
+# Loopback addresses of this process alone, beyond those that labs give their pods.
+_SUBNET = f"127.251.{os.getpid() % 250}"
+ADDRESS = {name: f"{_SUBNET}.{last}" for last, name in enumerate(("c-fe-0", "c-fe-1", "c-fe-2", "c-be-0"), start=1)}
 
 
 def facts(name: str, **changes: Any) -> PodFacts:
