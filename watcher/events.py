@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any
 
 from watcher.domain import Transition
