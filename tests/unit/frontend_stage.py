@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import os
 import threading
@@ -52,9 +51,9 @@ class FrontendStage:
         self._loop.close()
 
     async def _stop(self) -> None:
-        self._running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._running
+        while not self._running.done():  # a wait that ends just then may swallow the cancellation
+            self._running.cancel()
+            await asyncio.wait({self._running}, timeout=0.1)
 
     def do(self, action: Callable[[], T]) -> T:
         """Something done where the simulator lives."""
