@@ -349,3 +349,29 @@ def test_a_world_repeats_itself() -> None:
 
     assert history(1) == history(1)
     assert World().now == 0.0
+
+
+def test_a_deleted_cluster_leaves_no_marks_and_its_name_may_be_founded_anew() -> None:
+    stage = Stage(volume_dies_with="pod")
+    stage.running("c", fe=1, be=1).tablets.create_table("db", "t", replication=1, tablets=3)
+    stage.surroundings.deleted.add(("default", "c"))
+    for name in ("c-fe-0", "c-be-0"):
+        stage.delete_pod(name)
+    stage.surroundings.deleted.clear()
+    stage.running("c", fe=1, be=1)
+    assert stage.marks() == []
+    assert len(stage.world.databases) == 2
+
+
+def test_founding_anew_while_tablets_of_the_former_cluster_exist_is_marked() -> None:
+    stage = Stage()
+    stage.running("c", fe=1, be=1)
+    stage.delete_pod("c-fe-0")
+    stage.delete_claim("c-fe-0")
+    stage.pod("c-fe-0")
+    stage.after(120)
+    assert stage.marks() == ["meta-lost", "second-cluster"]
+    assert stage.rows("c-fe-0", "SHOW BACKENDS") == []  # a running backend does not register again by itself
+    stage.fault("c-be-0", "crash")
+    stage.after(60)
+    assert stage.row("c-fe-0", "SHOW BACKENDS", "c-be-0")["ErrMsg"] == "Unmatched cluster id"

@@ -40,6 +40,7 @@ class Container:
         self._script: Script | None = None
         self._timer: Timer | None = None
         self.stopped = False
+        self.held = False
 
     @property
     def process(self) -> FrontendProcess | NodeProcess | None:
@@ -62,7 +63,7 @@ class Container:
             self._begin()
 
     def _begin(self) -> None:
-        if self.stopped or self._script is not None or self.faults.down:
+        if self.stopped or self.held or self._script is not None or self.faults.down:
             return
         self._started = self.world.now
         self.activity = "starting"
@@ -107,6 +108,14 @@ class Container:
             self._timer.cancel()
         self._failures = 0
         self._begin()
+
+    def hold(self, held: bool) -> None:
+        """Kubernetes keeps the container waiting, whatever the pod's phase says."""
+        self.held = held
+        if held:
+            self.exit(143, "the container is kept waiting")
+        else:
+            self.start_now()
 
     def stop(self) -> None:
         """The pod is gone."""

@@ -211,6 +211,8 @@ class World:
         return False
 
     def mark(self, kind: str, database: Database, text: str, *, loss: bool = False) -> None:
+        if not self.surroundings.wanted(database.cluster):
+            return
         mark = Mark(at=self.now, kind=kind, cluster="/".join(database.cluster), text=text)
         self.violations.append(mark)
         if loss:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import aiohttp
-from kubernetes.aio import client, config, watch
+from kubernetes.aio import client, config
 
-from lab.simulator.model.container import Container
 from lab.simulator.model.facts import ClusterKey
+from lab.simulator.server.follow import Follower
 from lab.simulator.server.manifest import Raw, facts
 from lab.simulator.server.simulator import Simulator
+from lab.simulator.server.write_back import WriteBack
 
-_log = logging.getLogger(__name__)
-_READY, _RESTARTS = "lab.starrocks.com/ready", "lab.starrocks.com/restarts"
-_WRITERS = 4
-Handle = Callable[[str, Raw], Awaitable[None]]
+_STUCK = "lab.starrocks.com/stuck"
+_STARROCKS_CLUSTERS = {"group": "starrocks.com", "version": "v1", "plural": "starrocksclusters"}
 
 
 class Mirror:
@@ -33,6 +28,7 @@ class Mirror:
         self._version = default_version
         self._config_maps: dict[tuple[str, str], Mapping[str, str]] = {}
         self._claims: dict[tuple[str, str], str] = {}
+        self._deleted_clusters: set[ClusterKey] = set()
         self.simulator: Simulator | None = None
         self.write_back = WriteBack(api)
 
@@ -40,6 +36,9 @@ class Mirror:
 
     def marker(self, cluster: ClusterKey) -> Mapping[str, str]:
         return self._config_maps.get((cluster[0], f"{cluster[1]}-fe-bootstrap"), {})
+
+    def wanted(self, cluster: ClusterKey) -> bool:
+        return cluster not in self._deleted_clusters
 
     async def config_map(self, namespace: str, name: str) -> Mapping[str, str]:
         return self._config_maps.get((namespace, name), {})
@@ -65,69 +64,23 @@ class Mirror:
 
     async def run(self) -> None:
         """Until cancelled. ConfigMaps and claims are listed first: pods refer to them."""
-        core, one = self._api, self._namespace
-        kinds: list[tuple[str, Handle]] = [
-            ("config_map", self._on_config_map),
-            ("persistent_volume_claim", self._on_claim),
-            ("pod", self._on_pod),
-        ]
         async with asyncio.TaskGroup() as group:
             group.create_task(self.write_back.run())
-            for kind, handle in kinds:
-                name = f"list_namespaced_{kind}" if one else f"list_{kind}_for_all_namespaces"
-                arguments: dict[str, Any] = {"namespace": one} if one else {}
-                listed = asyncio.Event()
-                calls = (getattr(core, f"{name}_without_preload_content"), getattr(core, name))
-                group.create_task(self._follow(calls, arguments, handle, listed))
-                await listed.wait()
+            group.create_task(self._clusters().run())
+            for kind, handle in (
+                ("config_map", self._on_config_map),
+                ("persistent_volume_claim", self._on_claim),
+                ("pod", self._on_pod),
+            ):
+                name = f"list_namespaced_{kind}" if self._namespace else f"list_{kind}_for_all_namespaces"
+                arguments = {"namespace": self._namespace} if self._namespace else {}
+                follower = Follower(self._api, name, arguments, handle)
+                group.create_task(follower.run())
+                await follower.listed.wait()
 
-    async def _follow(
-        self, calls: tuple[Any, Any], arguments: dict[str, Any], handle: Handle, listed: asyncio.Event
-    ) -> None:
-        known: dict[str, Raw] = {}
-        list_all, watch_all = calls
-        while True:
-            try:
-                version = await self._list(list_all, arguments, handle, known)
-                listed.set()
-                await self._watch(watch_all, arguments, handle, known, version)
-            except (client.ApiException, aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
-                _log.warning("watching again: %s", type(error).__name__)
-                await asyncio.sleep(0.5)
-
-    @staticmethod
-    async def _list(call: Any, arguments: dict[str, Any], handle: Handle, known: dict[str, Raw]) -> str:
-        response = await call(**arguments)
-        found = json.loads(await response.read())
-        if response.status != 200:
-            raise client.ApiException(status=response.status, reason=found.get("message"))
-        items = {item["metadata"]["uid"]: item for item in found.get("items") or []}
-        for uid in known.keys() - items.keys():
-            await handle("DELETED", known.pop(uid))
-        for uid, item in items.items():
-            known[uid] = item
-            await handle("MODIFIED", item)
-        return str(found["metadata"]["resourceVersion"])
-
-    @staticmethod
-    async def _watch(call: Any, arguments: dict[str, Any], handle: Handle, known: dict[str, Raw], version: str) -> None:
-        # The library's own deserialisation is switched off: plain dictionaries are enough and far cheaper.
-        watcher = watch.Watch()
-        watcher.get_return_type = lambda _func: None
-        stream = watcher.stream(
-            call, **arguments, resource_version=version, allow_watch_bookmarks=True, timeout_seconds=300
-        )
-        async with stream:
-            async for event in stream:
-                if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
-                    continue
-                raw = event["raw_object"]
-                uid = raw["metadata"]["uid"]
-                if event["type"] == "DELETED":
-                    known.pop(uid, None)
-                else:
-                    known[uid] = raw
-                await handle(event["type"], raw)
+    def _clusters(self) -> Follower:
+        api = client.CustomObjectsApi(self._api.api_client)
+        return Follower(api, "list_cluster_custom_object", dict(_STARROCKS_CLUSTERS), self._on_cluster)
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
@@ -137,6 +90,14 @@ class Mirror:
             self._config_maps.pop(key, None)
         else:
             self._config_maps[key] = raw.get("data") or {}
+
+    async def _on_cluster(self, event: str, raw: Raw) -> None:
+        meta = raw["metadata"]
+        key = (meta["namespace"], meta["name"])
+        if event == "DELETED" or meta.get("deletionTimestamp"):
+            self._deleted_clusters.add(key)
+        else:
+            self._deleted_clusters.discard(key)
 
     async def _on_claim(self, event: str, raw: Raw) -> None:
         key, uid = (raw["metadata"]["namespace"], raw["metadata"]["name"]), raw["metadata"]["uid"]
@@ -154,71 +115,23 @@ class Mirror:
             self.write_back.forget(meta["uid"])
             return
         if self.write_back.knows(meta["uid"]):
+            self._world().hold(f"{meta['namespace']}/{meta['name']}", meta["uid"], held=_stuck(meta))
             return
         found = await facts(raw, self, default_version=self._version)
         if found is not None:
             self.write_back.remember(found.uid, meta.get("annotations") or {})
             self._world().pod_started(found)
+            if _stuck(meta):
+                self._world().hold(found.key, found.uid, held=True)
 
     def _world(self) -> Simulator:
         assert self.simulator is not None
         return self.simulator
 
 
-class WriteBack:
-    """Readiness and restarts of each pod, as annotations that KWOK's stages turn into its status."""
-
-    def __init__(self, api: client.CoreV1Api) -> None:
-        self.enabled = True
-        self._api = api
-        self._known: dict[str, tuple[bool, int]] = {}  # by pod uid: what Kubernetes shows
-        self._wanted: dict[str, Container] = {}
-        self._something = asyncio.Event()
-        self.writes = 0
-
-    def knows(self, uid: str) -> bool:
-        return uid in self._known
-
-    def remember(self, uid: str, annotations: Mapping[str, str]) -> None:
-        restarts = annotations.get(_RESTARTS, "0")
-        self._known[uid] = (annotations.get(_READY) != "false", int(restarts) if restarts.isdigit() else 0)
-
-    def forget(self, uid: str) -> None:
-        self._known.pop(uid, None)
-        self._wanted.pop(uid, None)
-
-    def __call__(self, container: Container) -> None:
-        if self.enabled and not container.stopped and container.facts.uid in self._known:
-            self._wanted[container.facts.uid] = container
-            self._something.set()
-
-    async def run(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(_WRITERS):
-                group.create_task(self._write_for_ever())
-
-    async def _write_for_ever(self) -> None:
-        while True:
-            await self._something.wait()
-            while self._wanted:
-                await self._write(self._wanted.pop(next(iter(self._wanted))))
-            self._something.clear()
-
-    async def _write(self, container: Container) -> None:
-        facts, state = container.facts, (container.healthy, container.restarts)
-        if container.stopped or self._known.get(facts.uid) in (None, state):
-            return
-        self._known[facts.uid] = state
-        annotations = {_READY: "true" if state[0] else "false", _RESTARTS: str(state[1])}
-        body = {"metadata": {"uid": facts.uid, "annotations": annotations}}
-        try:
-            await self._api.patch_namespaced_pod(
-                facts.name, facts.namespace, body, _content_type="application/merge-patch+json"
-            )
-            self.writes += 1
-        except client.ApiException as error:
-            if error.status not in (404, 409):  # gone, or another pod of the same name
-                _log.warning("pod %s could not be annotated: %s", facts.key, error.reason)
+def _stuck(meta: Raw) -> bool:
+    """Its containers wait (an image that does not arrive, a crash loop that a test wants)."""
+    return bool((meta.get("annotations") or {}).get(_STUCK))
 
 
 async def connect(kubeconfig: Path) -> client.ApiClient:

@@ -94,6 +94,14 @@ class Simulator:
         if container is not None and container.facts.uid == uid:
             self.world.pod_stopped(key)
 
+    def hold(self, key: str, uid: str, *, held: bool) -> None:
+        """Keep a pod's container from running, or let it run again."""
+        self.advance()
+        container = self.world.pods.get(key)
+        if container is not None and container.facts.uid == uid and container.held is not held:
+            container.hold(held)
+            self.wake()
+
     def volume_deleted(self, key: str) -> None:
         self.advance()
         self.world.volume_deleted(key)
