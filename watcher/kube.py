@@ -104,7 +104,6 @@ async def connect(kubeconfig: str) -> Kube:
         config.load_incluster_config(client_configuration=settings)
     else:
         raise ApiError(0, "No cluster to work on: set KUBECONFIG (or --kubeconfig), or run in a pod.")
-    settings.retries = False
     return Kube(client.ApiClient(configuration=settings))
 
 
