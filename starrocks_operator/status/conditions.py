@@ -126,8 +126,8 @@ def _quorum_safe(ground: Ground) -> Judgement:
     if quorum.margin <= 0:
         message = f"{count}: when one more fails, nothing can be written."
         return Judgement(type="QuorumSafe", status=FALSE, reason="NoSpareFrontend", message=message)
-    if quorum.registered % 2 == 0 or (spec is not None and spec.replicas % 2 == 0):
-        wished = spec.replicas if spec is not None and spec.replicas % 2 == 0 else quorum.registered
+    wished = spec.replicas if spec is not None and spec.replicas % 2 == 0 else quorum.registered
+    if wished and wished % 2 == 0:
         message = f"{count}. An even number of frontends ({wished}) survives no more failures than one fewer would."
         return Judgement(type="QuorumSafe", status=FALSE, reason="EvenFrontends", message=message)
     message = f"{count}: {quorum.margin} more may fail."
