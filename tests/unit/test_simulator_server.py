@@ -197,6 +197,13 @@ async def test_statements_hang_without_a_leader_and_go_on_with_one(lab: Lab) -> 
     waiting = asyncio.create_task(asked(survivor, "SHOW FRONTENDS", timeout=10))
     await lab.call(lab.control.lay, dead, "resume")
     assert len(await waiting) == 3
+    lines = [json.loads(line) for line in lab.log.read_text().splitlines()]
+    own = [line for line in lines if line["source"] == "client" and line["statement"] == "SHOW FRONTENDS"]
+    assert [(line["result"], line.get("again", False)) for line in own] == [
+        ("hang", False),
+        ("hang", False),
+        ("rows", True),
+    ]
 
 
 async def test_a_drop_that_costs_the_quorum_breaks_the_connection(lab: Lab) -> None:

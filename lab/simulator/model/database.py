@@ -47,7 +47,7 @@ class Database:
         self.tablets = Tablets(self)
         self.shared_data = False
         self.running_queries: dict[int, int] = {}  # by node id, set from outside
-        self._unstable: set[str] = set()  # joined and not yet alive: not counted, until the leader changes
+        self.joining: set[str] = set()  # joined and not yet alive: not counted, until the leader changes
         self._beats = 0  # heartbeats journalled before this tenure
         self._last_tick: float | None = None
         self._election: Timer | None = None
@@ -77,7 +77,7 @@ class Database:
         """Whether the leader's next write would find enough acknowledging followers."""
         if self.leader is None or not self.leader.connected:
             return False
-        counted = self.electable() - self._unstable
+        counted = self.electable() - self.joining
         live = [process for process in self.live_electable() if process.name in counted]
         return len(live) >= majority(len(counted))
 
@@ -86,8 +86,8 @@ class Database:
 
     def stable(self, name: str) -> None:
         """A joining member was seen alive: from now on it counts."""
-        if name in self._unstable:
-            self._unstable.discard(name)
+        if name in self.joining:
+            self.joining.discard(name)
             self.reassess()
 
     def found(self, process: FrontendProcess) -> None:
@@ -104,7 +104,7 @@ class Database:
     def join(self, process: FrontendProcess, row: FrontendRow) -> None:
         """A registered frontend with empty meta was let in by its helper. Only now the group grows."""
         if row.electable:
-            self._unstable.add(row.name)
+            self.joining.add(row.name)
         self.commit_if_possible(lambda state: state.with_frontend(replace(row, joined=True)))
         self._enter(process, row.name, electable=row.electable)
 
@@ -138,7 +138,7 @@ class Database:
     def remove_member(self, name: str) -> None:
         """Explicitly removed from the group: its data can never come back, and a live process is cut off."""
         self.removed.add(name)
-        self._unstable.discard(name)
+        self.joining.discard(name)
         if self.group.pop(name, None) is None:
             return
         process = self.attached.pop(name, None)
@@ -180,7 +180,7 @@ class Database:
         least = min(process.faults.lag for process in candidates)
         candidates = sorted((p for p in candidates if p.faults.lag == least), key=lambda p: p.name)
         self.leader = self.world.random.choice(candidates)
-        self._unstable.clear()  # the leniency towards joining members was the old leader's
+        self.joining.clear()  # the leniency towards joining members was the old leader's
         self.tenure = Heartbeats(self, self.world.now)
         for process in self.attached.values():
             process.leaderless_since = None

@@ -11,4 +11,5 @@ class Session:
     source: str = "client"  # client | entrypoint
     roles: frozenset[str] | None = None  # None: the account's default roles
     forward_to_leader: bool = False
+    hung: bool = False  # its last statement got no answer yet; the next one is the same, tried again
     variables: dict[str, str] = field(default_factory=dict)

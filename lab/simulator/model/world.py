@@ -12,7 +12,7 @@ from lab.simulator.model.container import Container
 from lab.simulator.model.database import Database
 from lab.simulator.model.facts import ClusterKey, Component, PodFacts
 from lab.simulator.model.marks import Mark
-from lab.simulator.model.outcome import ConnectionLost, Outcome, Refused, SqlError
+from lab.simulator.model.outcome import ConnectionLost, Hang, Outcome, Refused, SqlError
 from lab.simulator.model.process import Faults, FrontendProcess, Process
 from lab.simulator.model.schedule import Schedule
 from lab.simulator.model.session import Session
@@ -240,5 +240,7 @@ class World:
             return ConnectionLost(why="connection refused")
         session = session or Session()
         outcome = execute(self, process, sql, session)
-        self.on_statement(container.facts, session, sql, outcome)
+        if not (session.hung and isinstance(outcome, Hang)):
+            self.on_statement(container.facts, session, sql, outcome)
+        session.hung = isinstance(outcome, Hang)
         return outcome

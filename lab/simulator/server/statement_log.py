@@ -39,6 +39,8 @@ class StatementLog:
             "statement": redacted(sql),
             "result": result,
         }
+        if session.hung:
+            line["again"] = True
         if isinstance(outcome, Rows):
             line["rows"] = len(outcome.rows)
         elif isinstance(outcome, Refused):
