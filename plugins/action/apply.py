@@ -48,6 +48,8 @@ class ActionModule(ActionBase):
             required_one_of=[("component", "objects", "prune")],
         )
         play = _read(Path(arguments["cluster_file"]))
+        if reason := _nothing_to_do(play, arguments):
+            return {"changed": False, "skipped": True, "skip_reason": reason}
         self._check, self._diff = self._task.check_mode, self._task.diff
         self._outcome = Outcome()
         try:
@@ -72,24 +74,32 @@ class ActionModule(ActionBase):
                 component = arguments["component"]
                 objects = build(cluster, Context.parse(play["context"])).get(component, ())
             for wanted in objects:
-                self._apply(server, cluster, wanted)
+                self._apply(server, _owned(wanted, cluster), play.get("known"))
 
-    def _apply(self, server: ApiServer, cluster: StarRocksCluster, wanted: Mapping[str, Any]) -> None:
-        wanted = _owned(wanted, cluster)
-        contents = self._check or self._diff
-        before = server.get(wanted, metadata_only=not contents)
-        after = server.apply(wanted, dry_run=self._check)
+    def _apply(self, server: ApiServer, wanted: Mapping[str, Any], known: Mapping[str, str] | None) -> None:
+        """known: the resource versions that the caller last saw, by "Kind/name"; they save asking for them."""
+        if self._check or self._diff:
+            before, after, changed = self._compared(server, wanted)
+        else:
+            version = server.get(wanted).resource_version if known is None else known.get(_key(wanted))
+            before, after = {}, server.apply(wanted, dry_run=False)
+            changed = after.resource_version != version
         if after.ok:
-            # A dry run has no resource version of its own; a real one keeps it if nothing changed.
-            same = same_content(before.body, after.body) if contents else _same_version(before, after)
-            changed = not (before.ok and same)
             self._outcome.record(wanted, changed=changed, resource_version=after.resource_version)
             if changed and self._diff:
-                self._show(wanted, before=shown(before.body) if before.ok else {}, after=shown(after.body))
+                self._show(wanted, before=before, after=shown(after.body))
         elif after.namespace_is_going:
-            self._outcome.remark = f"Namespace {cluster.namespace} is being deleted: nothing is made in it any more."
+            namespace = wanted["metadata"]["namespace"]
+            self._outcome.remark = f"Namespace {namespace} is being deleted: nothing is made in it any more."
         else:
             self._outcome.refusals.append(after.sentence(f"{_named(wanted)} was not applied"))
+
+    def _compared(self, server: ApiServer, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], Answer, bool]:
+        """Before and after by content: a dry run has no resource version of its own."""
+        before = server.get(wanted, metadata_only=False)
+        after = server.apply(wanted, dry_run=self._check)
+        changed = not before.ok or not same_content(before.body, after.body)
+        return shown(before.body) if before.ok else {}, after, changed
 
     def _prune(self, server: ApiServer, cluster: StarRocksCluster, entry: Mapping[str, Any]) -> None:
         """Delete an object of ours that is no longer wanted. What is not ours, or holds data, stays."""
@@ -131,6 +141,14 @@ def _read(path: Path) -> dict[str, Any]:
     return play
 
 
+def _nothing_to_do(play: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    """Why there is nothing to do, if so; asked here because a condition in the play costs more than the answer."""
+    component = arguments["component"]
+    if component is not None and component not in play.get("due", (component,)):
+        return f"{component} is not due"
+    return "nothing is to be pruned" if arguments["prune"] and not play.get("prune") else ""
+
+
 def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     """Why nothing is to be made for this cluster any more, if so; else empty.
 
@@ -161,8 +179,8 @@ def _is_ours(metadata: Mapping[str, Any], cluster: StarRocksCluster) -> bool:
     return any(owner.get("controller") and owner.get("uid") == cluster.uid for owner in owners)
 
 
-def _same_version(before: Answer, after: Answer) -> bool:
-    return bool(after.resource_version) and before.resource_version == after.resource_version
+def _key(raw: Mapping[str, Any]) -> str:
+    return f"{raw['kind']}/{raw['metadata']['name']}"
 
 
 def _named(raw: Mapping[str, Any]) -> str:

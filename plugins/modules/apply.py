@@ -17,12 +17,14 @@ version_added: "0.1.0"
 options:
   cluster_file:
     description:
-      - JSON file with C(cluster) (the StarRocksCluster), C(context) (what building depends on besides), and C(prune).
+      - JSON file with C(cluster) (the StarRocksCluster), C(context) (what building depends on besides), C(due) (the
+        components whose turn it is) and C(prune) (kind and name of the objects that are no longer wanted).
+      - C(known) may hold the resource versions of existing objects by C(Kind/name); it saves a request for each.
       - It is a file so that no value of a StarRocksCluster is ever treated as a template.
     type: path
     required: true
   component:
-    description: The component whose objects are built and applied.
+    description: The component whose objects are built and applied, if it is due.
     type: str
     choices: [fe, be, cn, hpa]
   objects:

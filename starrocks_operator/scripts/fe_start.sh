@@ -20,6 +20,17 @@ SETTLE_SECONDS="${FE_SETTLE_SECONDS:-30}"  # how long nobody must have answered 
 
 say() { printf '%s fe_start: %s\n' "$(date -u '+%Y-%m-%d %H:%M:%S')" "$*" >&2; }
 
+# A missing program must not look like a silent peer.
+check_tools() {
+  local tool
+  for tool in mysql getent timeout awk; do
+    if ! command -v "$tool" >/dev/null; then
+      say "the image has no '$tool', which starting safely needs: use an image of StarRocks, or profile upstream"
+      exit 1
+    fi
+  done
+}
+
 wait_a_little() { sleep "$PROBE_INTERVAL"; }
 
 # ---- configuration -------------------------------------------------------------------------------------------------
@@ -141,6 +152,7 @@ ask() {
     echo hung
   elif [[ $answer =~ ERROR\ (2002|2003|2005) ]]; then
     # Without a leader the query port is closed, but a frontend process holds its edit log port open.
+    # shellcheck disable=SC2016 # the inner shell expands it
     if timeout "$CONNECT_TIMEOUT" bash -c ': <"/dev/tcp/$0/$1"' "$1" "$EDIT_LOG_PORT" 2>/dev/null; then
       echo running
     else
@@ -247,6 +259,7 @@ main() {
   link_configuration
   read_configuration
   [[ -e $META/image/ROLE ]] && start_with_metadata
+  check_tools
   find_self
   say "no metadata in $META: asking the other frontends of $DOMAIN"
   while true; do

@@ -7,6 +7,7 @@ the story on to the next round, so that nothing sleeps; a story that runs out of
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -90,6 +91,14 @@ class Pod:
     def accepts(self, leader: str) -> None:
         """The leader takes ALTER statements; it is asked by the name that its row has."""
         (self.fake / f"{leader}.ALTER").write_text("0\n")
+
+    def few_programs(self) -> Path:
+        """A directory with what the script needs of the system, and no mysql client."""
+        directory = self.directory / "system"
+        directory.mkdir()
+        for name in ("bash", "awk", "basename", "date", "timeout"):
+            (directory / name).symlink_to(str(shutil.which(name)))
+        return directory
 
     def run(self, *, rounds: int = 3) -> subprocess.CompletedProcess[str]:
         environment = {
@@ -413,3 +422,12 @@ def test_it_waits_for_a_full_name(pod: Pod) -> None:
     done = pod.run()
     assert done.stdout == ""
     assert "has no full name yet" in done.stderr
+
+
+def test_an_image_without_the_client_is_told_and_founds_nothing(first: Pod) -> None:
+    (first.fake / "bin" / "mysql").unlink()
+    first.environment["PATH"] = f"{first.fake / 'bin'}:{first.few_programs()}"
+    done = first.run()
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "the image has no 'mysql'" in done.stderr
