@@ -12,7 +12,6 @@ try:
     import urllib3
     from kubernetes import config
     from kubernetes.client import ApiClient, Configuration
-    from kubernetes.config import ConfigException
 
     KUBERNETES_MISSING = None
 except ImportError:

@@ -75,8 +75,8 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.starrocks.operator.plugins.module_utils import fresh
 
 try:
-    from starrocks_operator.executor import take
     from starrocks_operator.frontend import FrontendPool
+    from starrocks_operator.frontend.take import take
     from starrocks_operator.lease import lease_objection
     from starrocks_operator.step import Step
 except ImportError:
@@ -94,7 +94,7 @@ def main():
         outcome, message = attempt(play, check_mode=module.check_mode)
     except (OSError, ValueError, KeyError) as failure:
         outcome, message = "failed", f"The step could not be read: {failure!r}."
-    except (fresh.ApiError, fresh.ConfigException) as failure:
+    except (fresh.ApiError, fresh.config.ConfigException) as failure:
         outcome, message = "failed", str(failure)
     result = {"changed": outcome in ("done", "unknown", "none"), "outcome": str(outcome), "message": message}
     if outcome == "failed":

@@ -12,7 +12,6 @@ from typing import Any
 
 from starrocks_operator.decide import is_ignored
 from starrocks_operator.decision import Decision
-from starrocks_operator.frontend.endpoints import endpoints
 from starrocks_operator.membership import Founding, Rosters, founding_of, pods_of, rosters_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
@@ -61,16 +60,17 @@ def status_of(
     for workload in workloads:
         name = workload.component
         status[_FIELDS[name]] = component_status(workload, cluster, observed.children)
-    if unasked(cluster, observed):
+    if _unasked(rosters, observed):
         _keep_judgement(status, old, cluster.generation)
     status |= _phase(status, decision, workloads, last_run)
     kept = {key: old[key] for key in ("starRocksFeProxyStatus", "disasterRecoveryStatus") if key in old}
     return {key: value for key, value in (status | kept).items() if key == "phase" or value not in ("", [], {}, None)}
 
 
-def unasked(cluster: StarRocksCluster, observed: Observed) -> bool:
+def _unasked(rosters: Rosters, observed: Observed) -> bool:
     """Whether there are frontends to ask and they have not been asked: after a restart of the operator."""
-    return observed.view is None and not observed.credentials_problem and bool(endpoints(cluster, observed.children))
+    askable = any(slot.runs and slot.pod is not None and slot.pod.address for slot in rosters.fe.slots)
+    return observed.view is None and not observed.credentials_problem and askable
 
 
 def _keep_judgement(status: Status, old: Status, generation: int) -> None:

@@ -298,7 +298,7 @@ EVERYTHING = next(
     if raw and raw.get("kind") == "StarRocksCluster"
 )
 WORLD = World()
-oddities = st.sampled_from(
+oddities: st.SearchStrategy[Any] = st.sampled_from(
     [None, {}, [], "", 0, -1, 2**31, "{{ 7*7 }}", "$(reboot)", "0", "1e9", True, [{}], {"a": None}]
 )
 

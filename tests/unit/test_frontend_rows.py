@@ -63,7 +63,7 @@ EXPECTED = FrontendRow(
 
 
 def frontend(**changes: Any) -> FrontendRow:
-    return frontend_row(records(COLUMNS, [VALUES])[0] | {name.lower(): value for name, value in changes.items()})
+    return frontend_row({**records(COLUMNS, [VALUES])[0]} | {name.lower(): value for name, value in changes.items()})
 
 
 @pytest.mark.parametrize(

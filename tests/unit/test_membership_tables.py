@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,6 @@ from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.observed import FrontendAnswer, Outcome
 from starrocks_operator.step import StepKind
 from tests.unit.membership_world import World, at, claim, compute_row, frontend_row, host
-
-FE, BE, CN = frontends, nodes, nodes
 
 
 def test_the_tables_have_every_cell() -> None:
@@ -242,7 +241,7 @@ def test_the_cluster_domain_is_the_one_that_fe_uses() -> None:
     ],
 )
 def test_a_wanted_node(
-    component: str, changes: dict[str, object] | None, pod: bool, kind: str | None, wait: str, finding: str
+    component: str, changes: dict[str, Any] | None, pod: bool, kind: str | None, wait: str, finding: str
 ) -> None:
     world = World()
     rows = world.backends if component == "be" else world.compute_nodes
@@ -268,7 +267,7 @@ def test_a_wanted_node(
         pytest.param({"alive": False}, False, True, id="gone"),
     ],
 )
-def test_a_compute_node_that_is_no_longer_wanted(changes: dict[str, object], pod: bool, dropped: bool) -> None:
+def test_a_compute_node_that_is_no_longer_wanted(changes: dict[str, Any], pod: bool, dropped: bool) -> None:
     world = World(cn=2)
     world.raw["spec"]["starRocksCnSpec"]["replicas"] = 1
     world.compute_nodes[1] = replace(world.compute_nodes[1], **changes)
@@ -326,11 +325,12 @@ def test_frontends_go_before_backends_before_compute_nodes() -> None:
     del world.frontends[2], world.backends[1], world.compute_nodes[0]
     world.look()
     kinds = []
-    for restore in (
+    restores: list[Callable[[], object]] = [
         lambda: world.frontends.append(frontend_row(2)),
         lambda: world.backends.append(compute_row(1, "be")),
         lambda: None,
-    ):
+    ]
+    for restore in restores:
         step = world.decide().step
         assert step is not None
         kinds.append(step.kind)
