@@ -120,7 +120,7 @@ class ApiServer:
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "propagationPolicy": "Background",
-            "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]},
+            "preconditions": {"uid": metadata["uid"]},
         }
         if dry_run:
             options["dryRun"] = ["All"]
