@@ -82,13 +82,15 @@ def _unreadable_password(observed: Observed) -> Finding | None:
 
 
 def _refused_password(view: FrontendView | None) -> Finding | None:
-    denied = sorted(answer.pod for answer in view.answers if answer.outcome == Outcome.DENIED) if view else []
+    denied = [answer for answer in view.answers if answer.outcome == Outcome.DENIED] if view else []
     if not denied:
         return None
+    names = ", ".join(sorted(answer.pod for answer in denied))
+    said = f" FE says: {denied[0].error}." if denied[0].error else ""
     return Finding(
         reason="PasswordRefused",
-        message=f"{', '.join(denied)} refused user root with the password that the CR names (env MYSQL_PWD of the "
-        "frontends). Put FE's present root password there, in the Secret it refers to.",
+        message=f"{names} refused user root with the password that the CR names (env MYSQL_PWD of the frontends).{said} "
+        "Put FE's present root password there, or in the Secret it refers to.",
         blocks="membership",
         degraded=True,
     )
