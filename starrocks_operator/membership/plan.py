@@ -89,8 +89,8 @@ def _refused_password(view: FrontendView | None) -> Finding | None:
     said = f" FE says: {denied[0].error}." if denied[0].error else ""
     return Finding(
         reason="PasswordRefused",
-        message=f"{names} refused user root with the password that the CR names (env MYSQL_PWD of the frontends).{said} "
-        "Put FE's present root password there, or in the Secret it refers to.",
+        message=f"{names} refused user root with the password that the CR names (env MYSQL_PWD of the frontends)."
+        f"{said} Put FE's present root password there, or in the Secret it refers to.",
         blocks="membership",
         degraded=True,
     )
