@@ -149,7 +149,7 @@ class Space:
         return str(self.get("Pod", pod)["status"]["podIP"])
 
     def fault(self, pod: str, verb: str, **parameters: Any) -> Any:
-        """Do something to a node through the simulator: stop, start, hang, resume, wipe, slow (see its README)."""
+        """Do something to a node through the simulator: kill, crash, hang, resume, wipe, slow (see its README)."""
         return self.simulator("POST", f"/nodes/{pod}/{verb}?namespace={self.namespace}", parameters)
 
     def simulator(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

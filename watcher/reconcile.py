@@ -122,7 +122,7 @@ class Reconciler:
         self.queue.succeed(key)
         if decision.due:
             return await self._run(key, raw, cluster, decision, memory)
-        memory.settled = not decision.waits
+        memory.settled = not decision.waits and not any(finding.degraded for finding in decision.findings)
         memory.revision, memory.inputs = self.index.revision(key), sight.inputs
         if self.index.children(key) is not sight.observed.children:
             self.queue.add(key)

@@ -80,7 +80,8 @@ def test_a_missing_reference_is_named(space: Space, field: str, value: Any, reas
     space.apply(document)
     assert name in degraded(space, "one", reason)
     kind = "ConfigMap" if reason == "ConfigMapMissing" else "Secret"
-    space.apply({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}})
+    data = {"stringData" if kind == "Secret" else "data": {"fe.conf": "http_port = 8030"}}
+    space.apply({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, **data})
     space.wait_ready("one")
 
 

@@ -17,9 +17,9 @@ def test_when_the_leader_dies_another_leads_and_the_status_follows(space: Space)
     space.apply(cluster("one", fe=3, volumes=True))
     space.wait_ready("one")
     old = leader(space, "one")
-    space.fault(old, "stop")
+    space.fault(old, "kill")
     space.wait(lambda: leader(space, "one") not in ("", old), "one", "to have another leader")
-    space.fault(old, "start")
+    space.fault(old, "resume")
     space.wait_ready("one")
 
 
@@ -65,12 +65,12 @@ def test_frontend_zero_with_an_empty_volume_never_founds_a_second_cluster(space:
     space.wait_ready("one")
     founded = space.status("one")["bootstrap"]["clusterId"]
     for number in range(3):
-        space.fault(f"one-fe-{number}", "stop")
+        space.fault(f"one-fe-{number}", "kill")
     space.delete("PersistentVolumeClaim", "fe-meta-one-fe-0", wait=False)
     space.delete("Pod", "one-fe-0")
     wait_for(lambda: space.find("Pod", "one-fe-0"), what="the pod to come back")
     for number in (1, 2):
-        space.fault(f"one-fe-{number}", "start")
+        space.fault(f"one-fe-{number}", "resume")
     space.wait_ready("one")
     assert space.status("one")["bootstrap"]["clusterId"] == founded
     assert {row["ClusterId"] for row in space.show("one", "SHOW FRONTENDS")} == {founded}
@@ -80,7 +80,7 @@ def test_frontend_zero_with_an_empty_volume_never_founds_a_second_cluster(space:
 def foundings(space: Space) -> int:
     """How many clusters were founded in this namespace, as the simulator counts them."""
     databases = space.simulator("GET", "/state")["databases"]
-    return sum(database["namespace"] == space.namespace for database in databases)
+    return sum(database["cluster"].startswith(f"{space.namespace}/") for database in databases)
 
 
 def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(space: Space) -> None:
@@ -92,12 +92,12 @@ def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(spa
     space.apply(document)
     space.wait_ready("one")
     for number in (1, 2):
-        space.fault(f"one-fe-{number}", "stop")
+        space.fault(f"one-fe-{number}", "kill")
     space.delete("PersistentVolumeClaim", "fe-meta-one-fe-0", wait=False)
     space.delete("Pod", "one-fe-0")
     space.wait(lambda: "SplitBrain" in space.reasons("one"), "one", "to report SplitBrain", patience=120)
     for number in (1, 2):
-        space.fault(f"one-fe-{number}", "start")
+        space.fault(f"one-fe-{number}", "resume")
     space.wait(lambda: "SplitBrain" in space.reasons("one"), "one", "to go on reporting SplitBrain")
     assert not space.ready("one")
 
