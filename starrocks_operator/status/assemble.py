@@ -122,16 +122,18 @@ def _version(observed: Observed, old: Status) -> str:
 
 
 def _members(rosters: Rosters, observed: Observed, old: Status) -> list[dict[str, Any]]:
-    """Without a leader nobody can tell: the members as last known, and their state unknown."""
+    """Without a leader nobody can tell: the members as last known, their state unknown, and none of them leading."""
     if observed.view is not None and observed.view.frontends is not None:
         return members_of(rosters, observed.view)
     known = old.get("members") or []
     if observed.view is None:
         return list(known)
-    return [
-        {key: value for key, value in member.items() if key not in ("alive", "message")} | {"state": "unknown"}
-        for member in known
-    ]
+    return [_unknown(member) for member in known]
+
+
+def _unknown(member: dict[str, Any]) -> dict[str, Any]:
+    gone = {"alive", "message"} | ({"role"} if member.get("role") == "LEADER" else set())
+    return {key: value for key, value in member.items() if key not in gone} | {"state": "unknown"}
 
 
 def _bootstrap(founding: Founding, old: Status, now: str) -> dict[str, str]:

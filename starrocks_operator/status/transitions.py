@@ -122,9 +122,11 @@ def _was_alive(member: Mapping[str, Any] | None) -> bool:
 def _steps(before: Status, after: Status) -> Iterator[Transition]:
     old, new = _of(before, "nextStep"), _of(after, "nextStep")
     if new and new.get("hash") != old.get("hash"):
-        yield Transition(type=NORMAL, reason=f"{new['kind']}Planned", message=f"{new['target']}: {new['reason']}")
+        message = f"{new['kind']} {new['target']}: {new['reason']}"
+        yield Transition(type=NORMAL, reason=f"{new['kind']}Planned", message=message)
     if old and old.get("hash") != new.get("hash"):
-        yield Transition(type=NORMAL, reason=f"{old['kind']}Settled", message=f"{old['target']}: no longer to be done.")
+        message = f"{old['kind']} {old['target']}: it is done, or no longer to be done."
+        yield Transition(type=NORMAL, reason=f"{old['kind']}Settled", message=message)
 
 
 def _of(status: Status, key: str) -> Mapping[str, Any]:

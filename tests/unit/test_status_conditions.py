@@ -277,6 +277,7 @@ def test_without_a_leader_members_stay_and_their_state_is_unknown() -> None:
     assert len(members) == 7
     assert {member["state"] for member in members} == {"unknown"}
     assert not any("alive" in member for member in members)
+    assert "LEADER" not in {member.get("role") for member in members}
 
 
 def test_members_of_others_are_shown_without_a_pod() -> None:
