@@ -27,6 +27,7 @@ deps: .venv/.ready  ## set up the Python environment (.venv) from the lock file
 .venv/.ready: requirements-dev.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	mkdir -p .cache/collections/ansible_collections/starrocks
 	ln -sfn ../../../.. .cache/collections/ansible_collections/starrocks/operator
 	touch $@

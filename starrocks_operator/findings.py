@@ -20,7 +20,7 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     broken = _broken.get(
         cluster.uid,
         (cluster.key, cluster.spec),
-        lambda: tuple(violation.message for violation in violations(cluster.to_dict())),
+        lambda: tuple(str(violation) for violation in violations(cluster.to_dict())),
     )
     if not broken:
         return ()

@@ -12,6 +12,7 @@ from lab.space import Space, open_space
 from lab.stack import Stack
 
 SPEED = 20.0
+PACE = ("--settled-interval", "10")  # a settled cluster is looked at again soon enough for a test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -27,7 +28,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     stack = Stack.start(directory, name="tests", report=lambda line: None)
     try:
         stack.simulate(speed=SPEED)
-        stack.operate()
+        stack.operate(arguments=PACE)
         yield stack
         assert stack.witness.testify() == []
     finally:
@@ -38,7 +39,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Iterator[Space]:
     """A namespace of its own for one test; afterwards the operator's record is looked at."""
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
-    stack.operate()
+    stack.operate(arguments=PACE)
     space = open_space(stack, name, tmp_path)
     yield space
     for cluster in space.all("StarRocksCluster"):

@@ -134,9 +134,6 @@ def test_a_cluster_deleted_during_its_run_ends_quietly(space: Space) -> None:
 
 def test_one_poisoned_cluster_leaves_the_others_alone(space: Space) -> None:
     poisoned = cluster("poisoned")
-    poisoned["spec"]["starRocksFeSpec"]["storageVolumes"] = [
-        {"name": "meta", "mountPath": "relative/path:with-colon", "storageSize": "1Gi"}
-    ]
     poisoned["spec"]["starRocksFeSpec"]["nodeSelector"] = {"not a label!": "x y z"}
     space.apply(poisoned)
     space.apply(cluster("healthy"))
