@@ -64,8 +64,8 @@ def kopf_settings() -> kopf.OperatorSettings:
     chosen.networking.error_backoffs = (0.5, 1, 2, 3, 5, 8, 13, 21)
     chosen.watching.inactivity_timeout = 70
     chosen.watching.reconnect_backoff = 0.2
-    chosen.watching.chunk_size = 500
-    chosen.queueing.idle_timeout = 1
+    chosen.watching.chunk_size = 100
+    chosen.queueing.idle_timeout = 0.1
     for kind in WATCHED:
         if kind.selector:
             chosen.watching.label_selectors[_selector(kind)] = kind.selector

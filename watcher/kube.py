@@ -67,7 +67,7 @@ class Kube:
             raise _refusal(method, path, status, text, answer_headers)
         return json.loads(text)  # type: ignore[no-any-return]
 
-    async def list(self, path: str, *, selector: str = "", field: str = "", limit: int = 500) -> AsyncIterator[Json]:
+    async def list(self, path: str, *, selector: str = "", field: str = "", limit: int = 100) -> AsyncIterator[Json]:
         """The metadata of every object at `path`, page by page."""
         query, token = f"limit={limit}", ""
         query += f"&labelSelector={selector}" if selector else ""

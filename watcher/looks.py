@@ -82,12 +82,8 @@ class Looks:
         subject = self._subjects.setdefault(key, _Subject(interval=self._interval))
         where = tuple(endpoints)
         changed = (subject.endpoints, subject.credentials) != (where, credentials)
-        if settled and not subject.settled:
-            self._schedule.move(key, self._clock() + self._settled_interval * (1 + self._jitter() / 5))
-        elif subject.settled and not settled:
-            subject.interval = self._interval
-            self._schedule.add(key, self._clock() + self._interval)
-        subject.endpoints, subject.credentials, subject.settled = where, credentials, settled
+        subject.endpoints, subject.credentials = where, credentials
+        self.settle(key, settled=settled)
         if changed:
             subject.interval = self._interval
             self.hasten(key)
@@ -95,14 +91,24 @@ class Looks:
             self._next(key, subject)
         self._wake.set()
 
+    def settle(self, key: Key, *, settled: bool) -> None:
+        """Whether the cluster is as it should be, and can be asked rarely."""
+        if (subject := self._subjects.get(key)) is None or subject.settled == settled:
+            return
+        subject.settled = settled
+        if settled and not subject.asking and not subject.again:
+            self._schedule.move(key, self._clock() + self._settled_interval * (1 + self._jitter() / 5))
+        elif not settled:
+            subject.interval = self._interval
+            self._schedule.add(key, self._clock() + self._interval)
+        self._wake.set()
+
     def hasten(self, key: Key) -> None:
         """Something happened: look soon, though not twice within the interval's half."""
         if (subject := self._subjects.get(key)) is None:
             return
-        subject.interval = self._interval
-        if subject.asking:
-            subject.again = True
-        else:
+        subject.interval, subject.again = self._interval, True
+        if not subject.asking:
             self._schedule.add(key, max(self._clock() + SOON, subject.last + self._interval / 2))
         self._wake.set()
 

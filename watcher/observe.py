@@ -50,6 +50,9 @@ class Observer:
             self._look_after[key] = self._clock()
             self._looks.hasten(key)
 
+    def settle(self, key: Key, *, settled: bool) -> None:
+        self._looks.settle(key, settled=settled)
+
     def forget(self, key: Key) -> None:
         self._expected.pop(key, None)
         self._look_after.pop(key, None)

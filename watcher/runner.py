@@ -27,6 +27,7 @@ class Runner:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._active = 0
         self._pool = self._new_pool()
 
     async def warm(self) -> None:
@@ -44,9 +45,10 @@ class Runner:
             playbook=str(settings.playbook),
             scratch=str(settings.scratch),
             kubeconfig=settings.kubeconfig,
-            forks=min(settings.forks, len(jobs)),
+            forks=min(settings.forks, len(jobs)) if not self._active else 1,  # forks are memory, and cores are few
             timeout=timeout,
         )
+        self._active += 1
         loop = asyncio.get_running_loop()
         try:
             record = await asyncio.wait_for(loop.run_in_executor(self._pool, play.run, task), timeout + 30)
@@ -54,6 +56,8 @@ class Runner:
             log.error("a worker process was lost", clusters=len(jobs), error=type(error).__name__)
             self._replace_pool()
             return {job.host: broken(job, "RunnerCrashed", "The process that ran Ansible ended.") for job in jobs}
+        finally:
+            self._active -= 1
         if record.output:
             log.error("ansible ended before its first task", status=record.status, output=record.output)
         return {job.host: translate(job, record) for job in jobs}

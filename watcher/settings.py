@@ -84,7 +84,7 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
     flag("--http-address", "HTTP_ADDRESS", ":8080", "where /healthz, /readyz and /metrics are served", type=_address)
     flag("--concurrency", "CONCURRENCY", 2, "Ansible runs at a time", type=int)
     flag("--batch-size", "BATCH_SIZE", 50, "clusters in one run, at most", type=int)
-    flag("--forks", "FORKS", 4, "Ansible forks of one run", type=int)
+    flag("--forks", "FORKS", 2, "Ansible forks of one run", type=int)
     flag("--run-timeout", "RUN_TIMEOUT", 60.0, "seconds a run may take; five more for each cluster in it", type=float)
     flag("--poll-interval", "POLL_INTERVAL", 1.0, "seconds between looks at a cluster that changes", type=float)
     flag("--settled-interval", "SETTLED_INTERVAL", 60.0, "seconds between looks at one that does not", type=float)
