@@ -195,6 +195,7 @@ async def test_statements_hang_without_a_leader_and_go_on_with_one(lab: Lab) -> 
     code, _ = await refused(survivor, "SHOW FRONTENDS", timeout=0.3)
     assert code == 2013
     waiting = asyncio.create_task(asked(survivor, "SHOW FRONTENDS", timeout=10))
+    await until(lambda: lab.simulator.log.counts.get("hang") == 2, "the second question to hang, too")
     await lab.call(lab.control.lay, dead, "resume")
     assert len(await waiting) == 3
     lines = [json.loads(line) for line in lab.log.read_text().splitlines()]

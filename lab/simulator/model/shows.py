@@ -48,7 +48,7 @@ def _frontend_cells(database: Database, row: FrontendRow, asked: FrontendProcess
         "RpcPort": str(asked.facts.port("rpc_port") if own else row.rpc_port),
         "Role": row.role,
         "ClusterId": str(database.cluster_id),
-        "Join": _boolean(row.joined),
+        "Join": _boolean(row.joined and row.name not in database.removed),
         "Alive": _boolean(row.alive or own),
         "ReplayedJournalId": str(replayed),
         "LastHeartbeat": _time(database, last),

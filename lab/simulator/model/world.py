@@ -51,6 +51,7 @@ class World:
         self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda *_: None
         self._faults: dict[str, Faults] = {}
         self._hosts: dict[str, Container] = {}
+        self._frontends: dict[ClusterKey, dict[str, Container]] = {}
         self._leaving: dict[str, float] = {}
 
     # -- time --------------------------------------------------------------------------------------------------
@@ -79,6 +80,8 @@ class World:
         volume = self.volumes.setdefault(key, Volume(key=key, dies_with=dies_with))
         container = Container(self, facts, volume, self.faults(facts.key))
         self.pods[facts.key] = container
+        if facts.component is Component.FE:
+            self._frontends.setdefault(facts.cluster, {})[facts.key] = container
         for name in (facts.host, facts.address):
             self._hosts[name] = container
             self._leaving.pop(name, None)
@@ -96,6 +99,7 @@ class World:
                 until = self.now + self.timing.heartbeat + self.timing.graceful_stop
                 self._leaving.update(dict.fromkeys((facts.host, facts.address), until))
         del self.pods[key]
+        self._frontends.get(facts.cluster, {}).pop(key, None)
         for name in (facts.host, facts.address):
             if self._hosts.get(name) is container:
                 del self._hosts[name]
@@ -176,7 +180,7 @@ class World:
         return self._leaving.get(host, -1.0) > self.now
 
     def frontends(self, cluster: ClusterKey) -> list[Container]:
-        return [c for c in self.pods.values() if c.facts.cluster == cluster and c.facts.component is Component.FE]
+        return list(self._frontends.get(cluster, {}).values())
 
     def service(self, cluster: ClusterKey) -> FrontendProcess | None:
         """A ready frontend behind the cluster's service, whichever it is; None: connection refused."""

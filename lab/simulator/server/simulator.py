@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -132,7 +132,9 @@ class Simulator:
                     await self._settle(self._changed.pop(next(iter(self._changed))))
                 due = self.world.schedule.next_deadline()
                 nap = _LONGEST_NAP if due is None else self.clock.real_seconds(due - self.clock.now())
-                await _first(self._wake.wait(), min(max(nap, 0.001), _LONGEST_NAP))
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(max(nap, 0.001), _LONGEST_NAP)):
+                        await self._wake.wait()
         finally:
             self.listeners.close()
             self.log.close()
@@ -145,8 +147,3 @@ class Simulator:
     async def _settle(self, container: Container) -> None:
         await self.listeners.sync(container)
         self.write_back(container)
-
-
-async def _first(waiting: Awaitable[object], seconds: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(waiting, seconds)
