@@ -35,6 +35,10 @@ class Index:
     def clusters(self) -> tuple[Key, ...]:
         return tuple(Key(namespace, name) for kind, namespace, name in self._objects if kind == KIND)
 
+    def known(self, raw: Mapping[str, Any]) -> Raw | None:
+        """The object of that kind and name as we know it."""
+        return self._objects.get(_name(raw))
+
     def cluster(self, key: Key) -> Raw | None:
         return self._objects.get((KIND, *key))
 

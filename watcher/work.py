@@ -14,7 +14,7 @@ from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
 from watcher.index import Index
-from watcher.keys import component_of, key_of
+from watcher.keys import component_of
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.looks import Looks
@@ -99,17 +99,18 @@ class Work:
 
     def intake(self, event: str | None, raw: Raw) -> None:
         """One watch event. event None: the object was listed, at the start or because a watch began anew."""
-        cluster = key_of(raw) if raw["kind"] == KIND else None
-        known = self._index.cluster(cluster) if cluster else None
+        known = self._index.known(raw)
         if event is None and self._resync.filled:
             self._relisted.set()
         key = self._index.drop(raw) if event == "DELETED" else self._index.put(raw)
         metrics.EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
         if key is None:
             return
-        if cluster and (event == "DELETED" or known is None or _generation(known) != _generation(raw)):
-            self._batch.abandon(key) if event == "DELETED" else self._queue.succeed(key)
-        if raw["kind"] == "Pod" and component_of(raw) == "fe":
+        if raw["kind"] == KIND and event == "DELETED":
+            self._batch.abandon(key)
+        elif raw["kind"] == KIND and _differ(known, raw, "uid", "generation"):
+            self._queue.succeed(key)  # a new spec is tried at once, whatever failed before
+        elif component_of(raw) == "fe" and raw["kind"] == "Pod" and _lives_otherwise(known, raw, event):
             self._looks.hasten(key)
         self._queue.add(key)
 
@@ -157,6 +158,12 @@ class Work:
                 self._queue.add(key)
 
 
-def _generation(raw: Raw) -> tuple[object, object]:
-    metadata = raw["metadata"]
-    return metadata.get("uid"), metadata.get("generation")
+def _differ(before: Raw | None, after: Raw, *fields: str) -> bool:
+    return before is None or any(before["metadata"].get(name) != after["metadata"].get(name) for name in fields)
+
+
+def _lives_otherwise(before: Raw | None, after: Raw, event: str | None) -> bool:
+    """Whether something happened to a pod that its frontend, or the others, may have noticed."""
+    if before is None or event == "DELETED" or before.get("status") != after.get("status"):
+        return True
+    return _differ(before, after, "uid", "deletionTimestamp")
