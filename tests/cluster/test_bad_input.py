@@ -96,7 +96,7 @@ def test_an_image_that_never_comes_is_named_and_the_fix_is_taken(space: Space) -
 
 def test_a_refused_password_is_said_and_does_not_lock_anybody_out(space: Space) -> None:
     password = "correct-horse-battery"
-    space.apply(cluster("one"))
+    space.apply(cluster("one", volumes=True))
     space.wait_ready("one")
     space.show("one", f"SET PASSWORD = PASSWORD('{password}')")
     message = degraded(space, "one", "PasswordRefused")

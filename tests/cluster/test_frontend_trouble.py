@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+import time
+
 from lab.space import Space
 from lab.stack import wait_for
 from tests.cluster.clusters import cluster
+
+CLOCK_MARGIN_MS = 6000  # a volume counts as lost only if it is younger than its member by more than clocks differ
+
+
+def lose_volume(space: Space, pod: str) -> None:
+    """Delete a frontend's metadata volume and its pod, once the volume is clearly younger than the member."""
+    old = space.get("Pod", pod)["metadata"]["uid"]
+    members = space.status(pod.rpartition("-fe-")[0])["members"]
+    added = max(int(member["id"].rpartition("_")[2]) for member in members if member["kind"] == "frontend")
+    wait_for(
+        lambda: time.time() * 1000 > added + CLOCK_MARGIN_MS, what="the members to be older than the clocks' margin"
+    )
+    space.delete("PersistentVolumeClaim", f"fe-meta-{pod}", wait=False)
+    space.delete("Pod", pod, wait=False)
+
+    def replaced() -> bool:
+        found = space.find("Pod", pod)
+        return found is not None and found["metadata"]["uid"] != old
+
+    wait_for(replaced, what=f"another pod {pod}")
 
 
 def leader(space: Space, name: str) -> str:
@@ -45,8 +67,7 @@ def test_a_frontend_that_lost_its_volume_is_dropped_and_joins_again(space: Space
     space.wait_ready("one")
     lost = next(f"one-fe-{number}" for number in range(3) if f"one-fe-{number}" != leader(space, "one"))
     before = {row["IP"].split(".")[0]: row["Name"] for row in space.show("one", "SHOW FRONTENDS")}
-    space.delete("PersistentVolumeClaim", f"fe-meta-{lost}", wait=False)
-    space.delete("Pod", lost, wait=False)
+    lose_volume(space, lost)
     space.wait(lambda: "DropFollower" in statements(space), "one", "to drop the member that lost its volume")
     space.wait_ready("one")
     after = {row["IP"].split(".")[0]: row["Name"] for row in space.show("one", "SHOW FRONTENDS")}
@@ -66,9 +87,7 @@ def test_frontend_zero_with_an_empty_volume_never_founds_a_second_cluster(space:
     founded = space.status("one")["bootstrap"]["clusterId"]
     for number in range(3):
         space.fault(f"one-fe-{number}", "kill")
-    space.delete("PersistentVolumeClaim", "fe-meta-one-fe-0", wait=False)
-    space.delete("Pod", "one-fe-0")
-    wait_for(lambda: space.find("Pod", "one-fe-0"), what="the pod to come back")
+    lose_volume(space, "one-fe-0")
     for number in (1, 2):
         space.fault(f"one-fe-{number}", "resume")
     space.wait_ready("one")
@@ -93,8 +112,7 @@ def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(spa
     space.wait_ready("one")
     for number in (1, 2):
         space.fault(f"one-fe-{number}", "kill")
-    space.delete("PersistentVolumeClaim", "fe-meta-one-fe-0", wait=False)
-    space.delete("Pod", "one-fe-0")
+    lose_volume(space, "one-fe-0")
     space.wait(lambda: "SplitBrain" in space.reasons("one"), "one", "to report SplitBrain", patience=120)
     for number in (1, 2):
         space.fault(f"one-fe-{number}", "resume")
@@ -105,7 +123,6 @@ def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(spa
 def test_a_lone_frontend_that_lost_its_metadata_is_not_touched(space: Space) -> None:
     space.apply(cluster("one", be=1, volumes=True))
     space.wait_ready("one")
-    space.delete("PersistentVolumeClaim", "fe-meta-one-fe-0", wait=False)
-    space.delete("Pod", "one-fe-0")
+    lose_volume(space, "one-fe-0")
     space.wait(lambda: space.condition("one", "Degraded").get("status") == "True", "one", "to be Degraded")
     assert foundings(space) == 1
