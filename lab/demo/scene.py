@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,7 @@ class Scene:
         return self.phase == "running" and self.conditions.get("Ready", ("", ""))[0] == "True"
 
 
-def scene(cluster: Mapping[str, Any], pods: list[Mapping[str, Any]], objects: frozenset[str]) -> Scene:
+def scene(cluster: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], objects: frozenset[str]) -> Scene:
     """What a cluster, its pods and the names of its objects look like."""
     status = cluster.get("status", {})
     spec = cluster["spec"]
