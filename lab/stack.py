@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -117,6 +118,19 @@ class Stack:
         command += ["--http-address", f"127.0.0.1:{port}", *arguments]
         env = {"KUBECONFIG": str(kubeconfig or self.operator_kubeconfig), "POD_NAME": name, **(environment or {})}
         return self._launch(name, command, environment=env)
+
+    def wait_until_ready(self, name: str = "operator", *, patience: float = 60.0) -> None:
+        """Until the operator holds its Lease and has seen everything."""
+
+        def ready() -> bool:
+            self.check()
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_ports[name]}/readyz", timeout=5) as answer:
+                    return bool(answer.status == 200)
+            except OSError:
+                return False
+
+        wait_for(ready, what=f"{name} to be ready", patience=patience)
 
     def end(self, name: str, *, patience: float = 15.0) -> None:
         """End one process, as Kubernetes would: asked first."""

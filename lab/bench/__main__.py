@@ -43,6 +43,7 @@ def main() -> int:
     try:
         stack.simulate(speed=options.speed)
         stack.operate()
+        stack.wait_until_ready()
         results = measure(console, stack, sizes=options.sizes, fleet_size=options.fleet)
     finally:
         stack.stop()
