@@ -6,17 +6,17 @@ A cluster that failed or was slow last time runs alone, so that it holds nobody 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
 
 from starrocks_operator.model import Key
-from starrocks_operator.run_report import RunReport
 from watcher.job import Job, Result
 from watcher.logs import logger
 from watcher.metrics import RUN_HOSTS, RUN_SECONDS, RUNS, RUNS_ACTIVE
+from watcher.verdict import broken
 
 log = logger(__name__)
-Run = Callable[[Sequence[Job]], Awaitable[Mapping[str, Result]]]
+Done = Callable[[Job, Result], None]
+Run = Callable[[Sequence[Job], Done], Awaitable[None]]  # calls `Done` once for each job, as soon as it can
 SLOW = 10.0  # seconds of its own that make a cluster slow
 GATHER = 0.25  # while others run, a burst is probably under way: wait this long for company
 
@@ -86,36 +86,35 @@ class Batch:
         return [self._waiting.pop(key) for key in together]
 
     async def _execute(self, taken: list[tuple[Job, asyncio.Future[Result]]]) -> None:
-        jobs = [job for job, _ in taken]
+        futures = {job.key: future for job, future in taken}
+        results: dict[Key, Result] = {}
+
+        def done(job: Job, result: Result) -> None:
+            results[job.key] = result
+            self._settle(job, result, futures[job.key])
+
         self._active += 1
         RUNS_ACTIVE.set(self._active)
         try:
             with RUN_SECONDS.time():
-                results = await self._run(jobs)
+                await self._run([job for job, _ in taken], done)
         except Exception as error:
-            log.exception("a run broke down", clusters=len(jobs))
-            results = {
-                job.host: broken(job, "RunnerCrashed", f"The run broke down: {type(error).__name__}.") for job in jobs
-            }
+            log.exception("a run broke down", clusters=len(taken))
+            for job, _ in taken:
+                if job.key not in results:
+                    done(job, broken(job, "RunnerCrashed", f"The run broke down: {type(error).__name__}."))
         finally:
             self._active -= 1
             RUNS_ACTIVE.set(self._active)
-        RUNS.labels(result="failed" if any(not r.report.succeeded for r in results.values()) else "succeeded").inc()
-        for job, future in taken:
-            result = results[job.host]
-            RUN_HOSTS.labels(reason=result.report.reason or "none").inc()
-            bad = not result.report.succeeded or result.seconds > SLOW
-            (self._alone.add if bad else self._alone.discard)(job.key)
-            if not future.done():
-                future.set_result(result)
+        failed = any(not result.report.succeeded for result in results.values())
+        RUNS.labels(result="failed" if failed else "succeeded").inc()
 
-
-def broken(job: Job, reason: str, message: str) -> Result:
-    """The result of a job that a run did not finish."""
-    report = RunReport(
-        fingerprint=job.fingerprint, finished_at=datetime.now(UTC), succeeded=False, reason=reason, message=message
-    )
-    return Result(report=report)
+    def _settle(self, job: Job, result: Result, future: asyncio.Future[Result]) -> None:
+        RUN_HOSTS.labels(reason=result.report.reason or "none").inc()
+        bad = not result.report.succeeded or result.seconds > SLOW
+        (self._alone.add if bad else self._alone.discard)(job.key)
+        if not future.done():
+            future.set_result(result)
 
 
 def _being_cancelled() -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import select
 import signal
 from pathlib import Path
 from types import FrameType
@@ -31,13 +32,14 @@ def die_with_parent() -> None:
 
 
 def descendants(root: int | None = None) -> list[int]:
-    """Every process below `root` (ourselves), children before grandchildren."""
+    """Every living process below `root` (ourselves), children before grandchildren."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                children.setdefault(parent, []).append(int(entry.name))
+                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+                if state != "Z":
+                    children.setdefault(int(parent), []).append(int(entry.name))
     found, frontier = [], [os.getpid() if root is None else root]
     while frontier:
         below = children.get(frontier.pop(0), [])
@@ -48,39 +50,33 @@ def descendants(root: int | None = None) -> list[int]:
 
 def kill_descendants() -> int:
     """Kill until nobody is left: whoever forked meanwhile is found in the next round. Returns how many."""
-    count = 0
+    killed: set[int] = set()
     for _ in range(50):
-        alive = [pid for pid in descendants() if not _reaped(pid)]
-        if not alive:
+        if not (alive := descendants()):
             break
         for pid in alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-                count += 1
         for pid in alive:
             _wait_briefly(pid)
-    return count
+        killed.update(alive)
+    return len(killed)
 
 
-def _reaped(pid: int) -> bool:
-    """Collect a child that has ended; True: it is gone."""
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] == pid
-    except ChildProcessError:
-        return False
+def bury() -> None:
+    """For a worker between runs: collect the ended processes that it adopted."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _wait_briefly(pid: int) -> None:
-    try:
-        fd = os.pidfd_open(pid)
-    except OSError:
-        return
-    try:
-        import select
-
-        select.select([fd], [], [], 0.5)
-    finally:
-        os.close(fd)
+    with contextlib.suppress(OSError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            select.select([descriptor], [], [], 0.5)
+        finally:
+            os.close(descriptor)
 
 
 def _end_of_line(number: int, frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
 """One Ansible run, in a process of its own: ansible-runner forks, and it is not made for threads.
 
-This module is imported by the worker processes; it stays small, as each of them pays for what it imports.
+Used by the worker processes; it stays small, as each of them pays for what it imports.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from watcher.family import die_with_parent, kill_descendants
+from watcher.family import bury, kill_descendants
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,73 +34,80 @@ class Play:
 
 @dataclass
 class HostRecord:
-    """What was seen of one host while the play ran."""
+    """What was seen of one host while the play ran. awaited: results that are still to come."""
 
-    objects: list[dict[str, Any]] = field(default_factory=list)
+    awaited: int = 0
+    objects: list[Json] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    failed_task: str = ""
     outcome: str = ""
     outcome_message: str = ""
     seconds: float = 0.0
     finished: bool = False
 
 
-@dataclass
-class Record:
-    """What a run brought back, as plain data."""
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How a run ended. output: Ansible's last words, if it did not get as far as any host."""
 
     status: str
-    hosts: dict[str, HostRecord]
-    output: str = ""  # the end of Ansible's own words, if it broke down before any task
+    output: str = ""
+
+
+Tell = Callable[[str, HostRecord], None]
 
 
 class Collector:
-    """ansible-runner's event handler: keeps what matters, and lets nothing be written to disk."""
+    """ansible-runner's event handler: keeps what matters, and lets nothing be written to disk.
 
-    def __init__(self, hosts: Mapping[str, Any]) -> None:
-        self.hosts = {host: HostRecord() for host in hosts}
+    A host is told about as soon as it is finished: it need not wait for the slower ones.
+    """
+
+    def __init__(self, documents: Mapping[str, Mapping[str, Any]], tell: Tell) -> None:
+        self.hosts = {host: HostRecord(awaited=_results_of(document)) for host, document in documents.items()}
+        self._tell = tell
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
         data = event.get("event_data") or {}
         if event.get("event") == "playbook_on_stats":
             for host in data.get("processed") or ():
                 if host in self.hosts:
-                    self.hosts[host].finished = True
+                    self._finish(host)
         elif (record := self.hosts.get(data.get("host", ""))) is not None:
             self._keep(record, str(event.get("event")), data)
+            if record.errors or record.awaited <= 0:
+                self._finish(data["host"])
         return False
+
+    def _finish(self, host: str) -> None:
+        if not self.hosts[host].finished:
+            self.hosts[host].finished = True
+            self._tell(host, self.hosts[host])
 
     def _keep(self, record: HostRecord, kind: str, data: Mapping[str, Any]) -> None:
         result = data.get("res") or {}
         record.seconds += float(data.get("duration") or 0.0)
         if kind in ("runner_on_failed", "runner_on_unreachable") and not data.get("ignore_errors"):
-            record.failed_task = str(data.get("task", ""))
             record.errors.append(str(result.get("msg") or result.get("reason") or "no message"))
         if kind in ("runner_on_ok", "runner_on_failed"):
+            record.awaited -= "objects" in result or "outcome" in result
             record.objects += result.get("objects") or ()
             if "outcome" in result:
                 record.outcome = str(result["outcome"])
                 record.outcome_message = str(result.get("message") or result.get("msg") or "")
 
 
-def warm() -> None:
-    """What a worker process does before its first run."""
-    die_with_parent()
-    import ansible_runner  # noqa: F401
+def _results_of(document: Mapping[str, Any]) -> int:
+    """How many tasks of the play have something to tell: one for each component, the prune, and the step."""
+    return len(document.get("due") or ()) + bool(document.get("prune")) + bool(document.get("step"))
 
 
-def ready() -> int:
-    """Something to ask a new worker for."""
-    return os.getpid()
-
-
-def run(play: Play) -> Record:
+def run(play: Play, tell: Tell) -> Ending:
     """Run the playbook for all hosts of `play`. Everything on disk is private, in memory, and gone afterwards."""
     import ansible_runner
 
     os.umask(0o077)
-    directory = Path(tempfile.mkdtemp(prefix="starrocks-run-", dir=play.scratch))
-    collector = Collector(play.documents)
+    directory = Path(tempfile.mkdtemp(prefix="run-", dir=play.scratch))
+    collector = Collector(play.documents, tell)
     try:
         runner = ansible_runner.run(
             private_data_dir=str(directory),
@@ -112,22 +121,24 @@ def run(play: Play) -> Record:
             quiet=True,
             ident="run",
         )
-        output = _last_words(directory) if not any(host.finished for host in collector.hosts.values()) else ""
-        return Record(status=str(runner.status), hosts=collector.hosts, output=output)
+        reached = any(host.finished for host in collector.hosts.values())
+        return Ending(status=str(runner.status), output="" if reached else _last_words(directory))
     finally:
         kill_descendants()  # a timed-out run leaves workers in sessions of their own
+        bury()
         shutil.rmtree(directory, ignore_errors=True)
 
 
 def _inventory(directory: Path, documents: Mapping[str, Mapping[str, Any]]) -> Path:
-    """The hosts are clusters; each knows nothing but the path of its document."""
+    """The hosts are clusters; each knows the path of its document, and no value of the resource."""
     files = directory / "clusters"
     files.mkdir(mode=0o700)
     hosts = {}
     for host, document in documents.items():
         path = files / f"{host}.json"
         path.write_text(json.dumps(document))
-        hosts[host] = {"cluster_file": str(path)}
+        only_objects = not (document.get("prune") or document.get("step"))
+        hosts[host] = {"cluster_file": str(path), "only_objects": only_objects}
     everywhere = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     inventory = directory / "hosts.json"
     inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": everywhere}}))

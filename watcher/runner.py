@@ -1,117 +1,136 @@
-"""The pool of worker processes that run Ansible, and the translation of what a run brought back."""
+"""The worker processes that run Ansible: started early, used again and again, replaced when one is lost."""
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from datetime import UTC, datetime
+import dataclasses
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from starrocks_operator.run_report import RunReport, StepOutcome
-from watcher import play
-from watcher.batch import broken
-from watcher.job import Job, Result
+from watcher.batch import Done
+from watcher.job import Job
 from watcher.logs import logger
-from watcher.play import HostRecord, Play, Record
-from watcher.settings import Settings
+from watcher.play import Ending, HostRecord, Play
+from watcher.settings import ROOT, Settings
+from watcher.verdict import broken, translate, unfinished
 
 log = logger(__name__)
-LONGEST_MESSAGE = 600
-FAILED_STEP = (StepOutcome.FAILED, StepOutcome.UNKNOWN)
+LINE = 64 * 1024 * 1024  # the longest answer; a host's objects, not the fleet's
+PREFIX = "starrocks-operator-"
+GRACE = 30.0  # seconds beyond a run's own time limit until its worker counts as lost
+
+
+class Worker:
+    """One process of `python -m watcher.worker`."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls) -> Worker:
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "watcher.worker",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                cwd=ROOT,
+                limit=LINE,
+            )
+        )
+
+    async def play(self, play: Play, tell: Callable[[str, HostRecord], None]) -> Ending:
+        """Run it; `tell` is called for each host that finishes. EOFError: the process has died."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(dataclasses.asdict(play)).encode() + b"\n")
+        await self._process.stdin.drain()
+        while line := await self._process.stdout.readline():
+            answer = json.loads(line)
+            if "ending" in answer:
+                return Ending(**answer["ending"])
+            tell(answer["host"], HostRecord(**answer["record"]))
+        raise EOFError
+
+    def kill(self) -> None:
+        """Ask it to end with everything below it (it does so on SIGTERM)."""
+        if self._process.returncode is None:
+            self._process.terminate()
 
 
 class Runner:
-    """Runs jobs in spawned processes, which are warmed at the start and used again."""
+    """Gives jobs to the workers."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._idle: list[Worker] = []
         self._active = 0
-        self._pool = self._new_pool()
+        self._scratch = settings.scratch / f"{PREFIX}{os.getpid()}"
 
     async def warm(self) -> None:
         """Start the workers now and not at the first run."""
-        loop = asyncio.get_running_loop()
-        asked = [loop.run_in_executor(self._pool, play.ready) for _ in range(self._settings.concurrency)]
-        await asyncio.gather(*asked)
+        self._prepare()
+        while len(self._idle) + self._active < self._settings.concurrency:
+            self._idle.append(await Worker.start())
 
-    async def run(self, jobs: Sequence[Job]) -> Mapping[str, Result]:
-        """One run for all jobs; a result for each, by host."""
+    async def run(self, jobs: Sequence[Job], done: Done) -> None:
+        """One run for all jobs; `done` is called once for each."""
+        timeout = self._settings.run_timeout + 5.0 * len(jobs)
+        by_host = {job.host: job for job in jobs}
+        self._prepare()
+        worker = self._idle.pop() if self._idle else await Worker.start()
+        play = self._play(by_host, timeout)
+        self._active += 1
+        try:
+            async with asyncio.timeout(timeout + GRACE):
+                ending = await worker.play(play, lambda host, record: self._finished(by_host, host, record, done))
+            self._idle.append(worker)
+        except (EOFError, TimeoutError, OSError, ValueError) as error:
+            worker.kill()
+            log.error("a worker process was lost", clusters=len(jobs), error=type(error).__name__)
+            for job in by_host.values():
+                done(job, broken(job, "RunnerCrashed", "The process that ran Ansible ended."))
+            return
+        finally:
+            self._active -= 1
+        if ending.output:
+            log.error("ansible ended before its first task", status=ending.status, output=ending.output)
+        for job in by_host.values():
+            done(job, unfinished(job, ending))
+
+    def clean(self) -> None:
+        """Nothing of a run stays on disk."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _finished(self, waiting: dict[str, Job], host: str, record: HostRecord, done: Done) -> None:
+        if (job := waiting.pop(host, None)) is not None:
+            done(job, translate(job, record))
+
+    def _play(self, jobs: dict[str, Job], timeout: float) -> Play:
         settings = self._settings
-        timeout = settings.run_timeout + 5.0 * len(jobs)
-        task = Play(
-            documents={job.host: job.document for job in jobs},
+        return Play(
+            documents={host: job.document for host, job in jobs.items()},
             playbook=str(settings.playbook),
-            scratch=str(settings.scratch),
+            scratch=str(self._scratch),
             kubeconfig=settings.kubeconfig,
             forks=min(settings.forks, len(jobs)) if not self._active else 1,  # forks are memory, and cores are few
             timeout=timeout,
         )
-        self._active += 1
-        loop = asyncio.get_running_loop()
-        try:
-            record = await asyncio.wait_for(loop.run_in_executor(self._pool, play.run, task), timeout + 30)
-        except (BrokenProcessPool, TimeoutError) as error:
-            log.error("a worker process was lost", clusters=len(jobs), error=type(error).__name__)
-            self._replace_pool()
-            return {job.host: broken(job, "RunnerCrashed", "The process that ran Ansible ended.") for job in jobs}
-        finally:
-            self._active -= 1
-        if record.output:
-            log.error("ansible ended before its first task", status=record.status, output=record.output)
-        return {job.host: translate(job, record) for job in jobs}
 
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            max_workers=self._settings.concurrency,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=play.warm,
-        )
-
-    def _replace_pool(self) -> None:
-        old, self._pool = self._pool, self._new_pool()
-        for process in (getattr(old, "_processes", None) or {}).values():
-            process.kill()
-        old.shutdown(wait=False, cancel_futures=True)
+    def _prepare(self) -> None:
+        """A directory of our own, and none of operators that died without a chance to clean up."""
+        if self._scratch.exists():
+            return
+        for left in self._settings.scratch.glob(f"{PREFIX}*"):
+            if left.name.removeprefix(PREFIX).isdigit() and not _alive(left):
+                shutil.rmtree(left, ignore_errors=True)
+        self._scratch.mkdir(mode=0o700, parents=True)
 
 
-def translate(job: Job, record: Record) -> Result:
-    """What one host's record means for its cluster."""
-    host = record.hosts[job.host]
-    reason, message = _judge(host, record)
-    report = RunReport(
-        fingerprint=job.fingerprint,
-        finished_at=datetime.now(UTC),
-        succeeded=not reason,
-        reason=reason,
-        message=message[:LONGEST_MESSAGE],
-        changed=tuple(f"{item['kind']}/{item['name']}" for item in host.objects if item.get("changed")),
-        step=_outcome(host),
-    )
-    versions = {
-        (str(item["kind"]), str(item["name"])): str(item["resourceVersion"])
-        for item in host.objects
-        if item.get("resourceVersion")
-    }
-    return Result(report=report, versions=versions, seconds=host.seconds)
-
-
-def _judge(host: HostRecord, record: Record) -> tuple[str, str]:
-    """The reason and the sentence; empty: it succeeded."""
-    if _outcome(host) in FAILED_STEP:
-        return "StepFailed", host.outcome_message or "The step failed, and FE did not say why."
-    if host.errors:
-        return "ApplyRefused", " ".join(host.errors)
-    if record.status == "timeout":
-        return "RunTimedOut", "The run took too long and was ended."
-    if not host.finished:
-        return "RunnerCrashed", f"Ansible ended ({record.status}) before it was done."
-    return "", ""
-
-
-def _outcome(host: HostRecord) -> StepOutcome:
-    return StepOutcome(host.outcome) if host.outcome in set(StepOutcome) else StepOutcome.NONE
+def _alive(directory: Path) -> bool:
+    return Path(f"/proc/{directory.name.removeprefix(PREFIX)}").exists()

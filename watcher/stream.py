@@ -29,6 +29,7 @@ class Stream:
         self._settings, self._loop = settings, loop
         self._sink: Callable[[str | None, Raw], None] = sink
         self._stop = threading.Event()
+        self._kopf_ends = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="watches", daemon=True)
 
     def start(self) -> None:
@@ -37,6 +38,7 @@ class Stream:
     def stop(self) -> None:
         """Ask kopf to end; nobody needs to wait for it, as it holds nothing."""
         self._stop.set()
+        self._kopf_ends.set()
 
     @property
     def alive(self) -> bool:
@@ -56,12 +58,18 @@ class Stream:
         scope: dict[str, object] = {"clusterwide": True}
         if self._settings.namespaces:
             scope = {"namespaces": self._settings.namespaces}
-        await kopf.operator(
-            registry=registry(self._forward),
-            settings=kopf_settings(),
-            stop_flag=self._stop,
-            **scope,  # type: ignore[arg-type]
-        )
+        ends = self._kopf_ends = threading.Event()
+        if self._stop.is_set():
+            return
+        try:
+            await kopf.operator(
+                registry=registry(self._forward),
+                settings=kopf_settings(),
+                stop_flag=ends,
+                **scope,  # type: ignore[arg-type]
+            )
+        finally:
+            ends.set()  # kopf waits for its flag in a thread of the loop, and the loop cannot close before that ends
 
     def _forward(self, event: str | None, raw: Raw) -> None:
         if not self._stop.is_set():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +28,7 @@ from tests.unit.watcher_fakes import (
     until,
 )
 from watcher.attempts import Attempts
-from watcher.batch import Batch
+from watcher.batch import Batch, Done
 from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
@@ -113,9 +113,10 @@ class World:
         self.looks_made += 1
         return self.view
 
-    async def _play(self, jobs: Sequence[Job]) -> Mapping[str, Result]:
+    async def _play(self, jobs: Sequence[Job], done: Done) -> None:
         self.jobs.append(list(jobs))
-        return {job.host: Result(report=self.report, versions=self.versions) for job in jobs}
+        for job in jobs:
+            done(job, Result(report=self.report, versions=self.versions))
 
     def appears(self, key: Key = KEY, **options: Any) -> None:
         raw = cluster_raw(key, **options)
@@ -236,11 +237,12 @@ async def test_an_api_server_that_refuses_is_asked_again_later(world: World, sta
 
 
 async def test_a_cluster_deleted_during_its_run_is_forgotten_in_silence(world: World) -> None:
-    async def play(jobs: Sequence[Job]) -> Mapping[str, Result]:
+    async def play(jobs: Sequence[Job], done: Done) -> None:
         world.index.drop(cluster_raw())
         del world.kube.objects[cluster_path()]
         failed = RunReport(fingerprint="apply", finished_at=datetime.now(UTC), succeeded=False, reason="ApplyRefused")
-        return {job.host: Result(report=failed) for job in jobs}
+        for job in jobs:
+            done(job, Result(report=failed))
 
     world.batch._run = play
     world.decide = lambda cluster: due()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from starrocks_operator.step import Step, StepKind
 from tests.unit.watcher_fakes import KEY, Clock, cluster_raw, settings, until
 from watcher import play
 from watcher.attempts import Attempts
-from watcher.batch import SLOW, Batch
+from watcher.batch import SLOW, Batch, Done
 from watcher.job import Job, Result, job
-from watcher.play import Collector, Record
-from watcher.runner import translate
+from watcher.play import Collector, Ending, HostRecord
+from watcher.verdict import translate, unfinished
 
 
 def a_job(name: str) -> Job:
@@ -43,10 +43,11 @@ class Plays:
         self.results: dict[str, Result] = {}
         self.go = asyncio.Event()
 
-    async def run(self, jobs: Sequence[Job]) -> Mapping[str, Result]:
+    async def run(self, jobs: Sequence[Job], done: Done) -> None:
         self.begun.append([job.key.name for job in jobs])
         await self.go.wait()
-        return {job.host: self.results.get(job.key.name, a_result()) for job in jobs}
+        for each in jobs:
+            done(each, self.results.get(each.key.name, a_result()))
 
 
 async def test_what_waits_goes_together_and_the_size_is_bounded() -> None:
@@ -101,7 +102,7 @@ async def test_never_more_runs_than_slots() -> None:
 
 
 async def test_a_run_that_breaks_down_fails_its_jobs_and_no_others() -> None:
-    async def run(jobs: Sequence[Job]) -> Mapping[str, Result]:
+    async def run(jobs: Sequence[Job], done: Done) -> None:
         raise OSError("no space left")
 
     batch = Batch(run, slots=1, size=9)
@@ -186,15 +187,45 @@ CONFIRMED = {"kind": "ConfigMap", "name": "c", "changed": False, "resourceVersio
 STATS = {"event": "playbook_on_stats", "event_data": {"processed": {"ns.sample": 1}}}
 
 
-def translated(*events: dict[str, Any], status: str = "successful") -> Result:
-    collector = Collector(["ns.sample"])
+DOCUMENT = {"due": ["fe", "be"], "prune": [], "step": None}
+
+
+def told(*events: dict[str, Any], document: dict[str, Any] | None = None) -> dict[str, HostRecord]:
+    """The hosts that were told about, and what was seen of them."""
+    records: dict[str, HostRecord] = {}
+    collector = Collector({"ns.sample": document or DOCUMENT}, records.__setitem__)
     for item in events:
         assert collector(item) is False, "nothing may be written to disk"
-    return translate(a_job("sample"), Record(status=status, hosts=collector.hosts))
+    return records
+
+
+def translated(*events: dict[str, Any]) -> Result:
+    return translate(a_job("sample"), told(*events, STATS)["ns.sample"])
+
+
+def applied(**fields: Any) -> dict[str, Any]:
+    return event("runner_on_ok", res={"objects": [], **fields})
+
+
+@pytest.mark.parametrize(
+    ("document", "events", "finished"),
+    [
+        ({"due": ["fe", "be"]}, [applied()], False),
+        ({"due": ["fe", "be"]}, [applied(), applied()], True),
+        ({"due": ["fe"], "prune": [{}]}, [applied()], False),
+        ({"due": [], "step": {"kind": "x"}}, [event("runner_on_ok", res={"outcome": "done"})], True),
+        ({"due": ["fe", "be"]}, [event("runner_on_failed", res={"msg": "no"})], True),
+        ({"due": ["fe"]}, [event("runner_on_skipped", res={})], False),
+    ],
+)
+def test_a_host_is_told_about_as_soon_as_it_is_finished(
+    document: dict[str, Any], events: list[dict[str, Any]], finished: bool
+) -> None:
+    assert ("ns.sample" in told(*events, document=document)) is finished
 
 
 def test_a_run_that_went_well() -> None:
-    result = translated(event("runner_on_ok", res={"objects": [WRITTEN, CONFIRMED]}, duration=0.5), STATS)
+    result = translated(event("runner_on_ok", res={"objects": [WRITTEN, CONFIRMED]}, duration=0.5))
     assert result.report.succeeded
     assert result.report.changed == ("Service/s",)
     assert result.versions == {("Service", "s"): "7", ("ConfigMap", "c"): "3"}
@@ -202,46 +233,34 @@ def test_a_run_that_went_well() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "status", "reason", "said"),
+    ("seen", "reason", "said"),
     [
-        (
-            [event("runner_on_failed", res={"msg": "Service s was refused."}), STATS],
-            "failed",
-            "ApplyRefused",
-            "refused",
-        ),
-        (
-            [event("runner_on_ok", res={"outcome": "failed", "message": "FE said no."}), STATS],
-            "successful",
-            "StepFailed",
-            "no",
-        ),
-        (
-            [event("runner_on_ok", res={"outcome": "unknown", "message": "lost"}), STATS],
-            "successful",
-            "StepFailed",
-            "lost",
-        ),
-        ([], "timeout", "RunTimedOut", "too long"),
-        ([], "failed", "RunnerCrashed", "before it was done"),
-        ([event("runner_on_unreachable", res={}), STATS], "failed", "ApplyRefused", "no message"),
+        (event("runner_on_failed", res={"msg": "Service s was refused."}), "ApplyRefused", "refused"),
+        (event("runner_on_ok", res={"outcome": "failed", "message": "FE said no."}), "StepFailed", "no"),
+        (event("runner_on_ok", res={"outcome": "unknown", "message": "lost"}), "StepFailed", "lost"),
+        (event("runner_on_unreachable", res={}), "ApplyRefused", "no message"),
     ],
 )
-def test_a_run_that_did_not(events: list[dict[str, Any]], status: str, reason: str, said: str) -> None:
-    report = translated(*events, status=status).report
+def test_a_run_that_did_not(seen: dict[str, Any], reason: str, said: str) -> None:
+    report = translated(seen).report
     assert not report.succeeded
     assert report.reason == reason
     assert said in report.message
 
 
+@pytest.mark.parametrize(("status", "reason"), [("timeout", "RunTimedOut"), ("failed", "RunnerCrashed")])
+def test_a_run_that_never_got_there(status: str, reason: str) -> None:
+    assert unfinished(a_job("sample"), Ending(status=status)).report.reason == reason
+
+
 def test_a_stale_step_is_no_failure() -> None:
-    report = translated(event("runner_on_ok", res={"outcome": "stale", "message": "m"}), STATS).report
+    report = translated(event("runner_on_ok", res={"outcome": "stale", "message": "m"})).report
     assert report.succeeded
     assert report.step == StepOutcome.STALE
 
 
 def test_another_hosts_trouble_is_not_ours() -> None:
-    result = translated(event("runner_on_failed", host="ns.other", res={"msg": "bad"}), STATS, status="failed")
+    result = translated(event("runner_on_failed", host="ns.other", res={"msg": "bad"}))
     assert result.report.succeeded
 
 
@@ -252,7 +271,7 @@ def test_the_files_of_a_run_are_private(tmp_path: Path) -> None:
     finally:
         play.os.umask(before)
     variables = json.loads(inventory.read_text())["all"]["hosts"]["ns.sample"]
-    assert list(variables) == ["cluster_file"], "values of the resource never become variables"
+    assert sorted(variables) == ["cluster_file", "only_objects"], "values of the resource never become variables"
     file = Path(variables["cluster_file"])
     assert json.loads(file.read_text()) == {"cluster": "secret"}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
