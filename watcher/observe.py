@@ -48,7 +48,7 @@ class Observer:
             self._expected[key] = _Expected(dict(versions), self._clock() + PATIENCE)
         if step:
             self._look_after[key] = self._clock()
-            self._looks.hasten(key)
+        self._looks.hasten(key)
 
     def settle(self, key: Key, *, settled: bool) -> None:
         self._looks.settle(key, settled=settled)

@@ -14,7 +14,6 @@ from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
 from watcher.index import Index
-from watcher.keys import component_of
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.looks import Looks
@@ -110,7 +109,7 @@ class Work:
             self._batch.abandon(key)
         elif raw["kind"] == KIND and _differ(known, raw, "uid", "generation"):
             self._queue.succeed(key)  # a new spec is tried at once, whatever failed before
-        elif component_of(raw) == "fe" and raw["kind"] == "Pod" and _lives_otherwise(known, raw, event):
+        elif raw["kind"] == "Pod" and _lives_otherwise(known, raw, event):
             self._looks.hasten(key)
         self._queue.add(key)
 
@@ -163,7 +162,7 @@ def _differ(before: Raw | None, after: Raw, *fields: str) -> bool:
 
 
 def _lives_otherwise(before: Raw | None, after: Raw, event: str | None) -> bool:
-    """Whether something happened to a pod that its frontend, or the others, may have noticed."""
+    """Whether something happened to a pod that the frontends may have noticed."""
     if before is None or event == "DELETED" or before.get("status") != after.get("status"):
         return True
     return _differ(before, after, "uid", "deletionTimestamp")
