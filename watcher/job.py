@@ -8,10 +8,13 @@ from typing import Any
 
 from starrocks_operator.decision import Decision
 from starrocks_operator.model import Key
+from starrocks_operator.observed import Children
 from starrocks_operator.run_report import RunReport
 from watcher.keys import host_name
 from watcher.settings import Settings
 from watcher.trim import Raw
+
+NEVER_APPLIED = frozenset({"Pod", "PersistentVolumeClaim"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,7 @@ class Result:
     seconds: float = 0.0
 
 
-def job(key: Key, raw: Raw, decision: Decision, settings: Settings) -> Job:
+def job(key: Key, raw: Raw, decision: Decision, children: Children, settings: Settings) -> Job:
     """What the play needs to carry out `decision`."""
     lease = {"namespace": settings.lease_namespace, "name": settings.lease_name}
     document = {
@@ -45,6 +48,11 @@ def job(key: Key, raw: Raw, decision: Decision, settings: Settings) -> Job:
         "due": [component for component, objects in decision.apply.items() if objects],
         "prune": [{"kind": item.kind, "name": item.name} for item in decision.prune],
         "step": decision.step.document() if decision.step else None,
+        "known": {
+            str(name): child["metadata"].get("resourceVersion", "")
+            for name, child in children.objects.items()
+            if name.kind not in NEVER_APPLIED
+        },
         "operator": {
             "identity": settings.identity,
             "lease": lease,

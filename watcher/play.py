@@ -34,9 +34,9 @@ class Play:
 
 @dataclass
 class HostRecord:
-    """What was seen of one host while the play ran. awaited: results that are still to come."""
+    """What was seen of one host while the play ran. awaited: the parts whose results are still to come."""
 
-    awaited: int = 0
+    awaited: list[str] = field(default_factory=list)
     objects: list[Json] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     outcome: str = ""
@@ -63,7 +63,7 @@ class Collector:
     """
 
     def __init__(self, documents: Mapping[str, Mapping[str, Any]], tell: Tell) -> None:
-        self.hosts = {host: HostRecord(awaited=_results_of(document)) for host, document in documents.items()}
+        self.hosts = {host: HostRecord(awaited=_parts_of(document)) for host, document in documents.items()}
         self._tell = tell
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
@@ -74,7 +74,7 @@ class Collector:
                     self._finish(host)
         elif (record := self.hosts.get(data.get("host", ""))) is not None:
             self._keep(record, str(event.get("event")), data)
-            if record.errors or record.awaited <= 0:
+            if record.errors or not record.awaited:
                 self._finish(data["host"])
         return False
 
@@ -89,16 +89,26 @@ class Collector:
         if kind in ("runner_on_failed", "runner_on_unreachable") and not data.get("ignore_errors"):
             record.errors.append(str(result.get("msg") or result.get("reason") or "no message"))
         if kind in ("runner_on_ok", "runner_on_failed"):
-            record.awaited -= "objects" in result or "outcome" in result
+            part = _part_of(data, result)
+            record.awaited = [name for name in record.awaited if name != part]
             record.objects += result.get("objects") or ()
             if "outcome" in result:
                 record.outcome = str(result["outcome"])
                 record.outcome_message = str(result.get("message") or result.get("msg") or "")
 
 
-def _results_of(document: Mapping[str, Any]) -> int:
-    """How many tasks of the play have something to tell: one for each component, the prune, and the step."""
-    return len(document.get("due") or ()) + bool(document.get("prune")) + bool(document.get("step"))
+def _parts_of(document: Mapping[str, Any]) -> list[str]:
+    """The parts of the play that have something to tell about a host: its due components, the prune, the step."""
+    return [*(document.get("due") or ()), *(part for part in ("prune", "step") if document.get(part))]
+
+
+def _part_of(data: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """The part that a task's result is of: a role's last name, or what the tasks after the roles do."""
+    if "outcome" in result:
+        return "step"
+    if "objects" not in result:
+        return ""
+    return str(data.get("role") or "prune").rpartition(".")[2]
 
 
 def run(play: Play, tell: Tell) -> Ending:

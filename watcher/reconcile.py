@@ -145,7 +145,7 @@ class Reconciler:
             self.queue.add(key, delay=pause)
             return "backoff"
         log.info("run", cluster=str(key), changes=decision.changes, step=decision.step and str(decision.step.kind))
-        result = await self.batch.submit(job(key, raw, decision, self.settings))
+        result = await self.batch.submit(job(key, raw, decision, self.index.children(key), self.settings))
         if result is None or not self._still_there(key, memory.uid):
             return "gone"
         self._learn(key, decision, result, memory)

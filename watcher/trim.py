@@ -82,4 +82,5 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Raw]] = {
     "Pod": _pod,
     "PersistentVolumeClaim": _claim,
     "HorizontalPodAutoscaler": _autoscaler,
+    "PodDisruptionBudget": lambda raw: _without(raw, ("status",)),
 }

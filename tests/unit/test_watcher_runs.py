@@ -14,10 +14,10 @@ import pytest
 
 from starrocks_operator.decision import Context, Decision
 from starrocks_operator.model import Key
-from starrocks_operator.observed import ObjectKey
+from starrocks_operator.observed import Children, ObjectKey
 from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.step import Step, StepKind
-from tests.unit.watcher_fakes import KEY, Clock, cluster_raw, settings, until
+from tests.unit.watcher_fakes import KEY, Clock, child_raw, cluster_raw, settings, until
 from watcher import play
 from watcher.attempts import Attempts
 from watcher.batch import SLOW, Batch, Done
@@ -169,12 +169,19 @@ def test_a_job_carries_what_the_play_needs_and_nothing_else() -> None:
         step=step,
         fingerprint="f",
     )
-    document = job(KEY, cluster_raw(), decision, settings("--lease-namespace", "op")).document
+    document = job(
+        KEY,
+        cluster_raw(),
+        decision,
+        Children.of([child_raw("Service", "s", "sample")]),
+        settings("--lease-namespace", "op"),
+    ).document
     assert document["due"] == ["fe"]
     assert document["prune"] == [{"kind": "Service", "name": "old"}]
     assert document["step"]["hash"] == step.hash
     assert document["operator"]["lease"] == {"namespace": "op", "name": "starrocks-operator"}
     assert document["operator"]["identity"].startswith("test_")
+    assert document["known"] == {"Service/s": "1"}
     assert "password" not in json.dumps(document)
 
 
@@ -203,16 +210,18 @@ def translated(*events: dict[str, Any]) -> Result:
     return translate(a_job("sample"), told(*events, STATS)["ns.sample"])
 
 
-def applied(**fields: Any) -> dict[str, Any]:
-    return event("runner_on_ok", res={"objects": [], **fields})
+def applied(component: str) -> dict[str, Any]:
+    return event("runner_on_ok", role=f"starrocks.operator.{component}", res={"objects": []})
 
 
 @pytest.mark.parametrize(
     ("document", "events", "finished"),
     [
-        ({"due": ["fe", "be"]}, [applied()], False),
-        ({"due": ["fe", "be"]}, [applied(), applied()], True),
-        ({"due": ["fe"], "prune": [{}]}, [applied()], False),
+        ({"due": ["fe", "be"]}, [applied("fe")], False),
+        ({"due": ["be"]}, [applied("fe")], False),
+        ({"due": ["be"]}, [applied("fe"), applied("be")], True),
+        ({"due": ["fe"], "prune": [{}]}, [applied("fe")], False),
+        ({"due": ["fe"], "prune": [{}]}, [applied("fe"), event("runner_on_ok", res={"objects": []})], True),
         ({"due": [], "step": {"kind": "x"}}, [event("runner_on_ok", res={"outcome": "done"})], True),
         ({"due": ["fe", "be"]}, [event("runner_on_failed", res={"msg": "no"})], True),
         ({"due": ["fe"]}, [event("runner_on_skipped", res={})], False),
