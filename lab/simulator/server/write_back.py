@@ -23,6 +23,7 @@ class WriteBack:
         self._api = api
         self._known: dict[str, tuple[bool, int]] = {}  # by pod uid: what Kubernetes shows
         self._wanted: dict[str, Container] = {}
+        self._busy: set[str] = set()  # two writes about one pod could overtake each other
         self._something = asyncio.Event()
         self.writes = 0
 
@@ -50,8 +51,12 @@ class WriteBack:
     async def _write_for_ever(self) -> None:
         while True:
             await self._something.wait()
-            while self._wanted:
-                await self._write(self._wanted.pop(next(iter(self._wanted))))
+            while (uid := next(iter(self._wanted.keys() - self._busy), None)) is not None:
+                self._busy.add(uid)
+                try:
+                    await self._write(self._wanted.pop(uid))
+                finally:
+                    self._busy.discard(uid)
             self._something.clear()
 
     async def _write(self, container: Container) -> None:
