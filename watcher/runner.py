@@ -71,6 +71,7 @@ class Runner:
         self._idle: list[Worker] = []
         self._active = 0
         self._scratch = settings.scratch / f"{PREFIX}{os.getpid()}"
+        self._prepared = False
 
     async def warm(self) -> None:
         """Start the workers now and not at the first run."""
@@ -124,13 +125,20 @@ class Runner:
 
     def _prepare(self) -> None:
         """A directory of our own, and none of operators that died without a chance to clean up."""
-        if self._scratch.exists():
+        if self._prepared and self._scratch.exists():
             return
+        self._prepared = True
         for left in self._settings.scratch.glob(f"{PREFIX}*"):
-            if left.name.removeprefix(PREFIX).isdigit() and not _alive(left):
+            ours = left == self._scratch  # in a container every operator has the same process id
+            if ours or (left.name.removeprefix(PREFIX).isdigit() and not _alive(left)):
                 shutil.rmtree(left, ignore_errors=True)
         self._scratch.mkdir(mode=0o700, parents=True)
 
 
 def _alive(directory: Path) -> bool:
-    return Path(f"/proc/{directory.name.removeprefix(PREFIX)}").exists()
+    """Whether the operator of that process id runs; one that only waits to be reaped does not."""
+    try:
+        state = Path(f"/proc/{directory.name.removeprefix(PREFIX)}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
