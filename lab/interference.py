@@ -42,6 +42,7 @@ class Interference:
         cluster = self._kubeconfig["clusters"][0]["cluster"]
         self._server = cluster["server"]
         self._tls = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
+        self.requests: list[str] = []  # every "METHOD /path" that came, in order
         self._faults: list[Fault] = []
         self._watches: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -79,6 +80,7 @@ class Interference:
         return None
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(f"{request.method} {request.path}")
         if fault := self._fault(request):
             headers = {"Retry-After": "1"} if fault.status == 429 else {}
             body = {
@@ -100,7 +102,7 @@ class Interference:
     async def _forward(self, request: web.Request) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         async with self._session.request(
-            request.method, self._server + request.path_qs, headers=headers, data=await request.read()
+            request.method, self._server + request.path_qs, headers=headers, data=await request.read() or None
         ) as answer:
             response = web.StreamResponse(status=answer.status)
             for name, value in answer.headers.items():
@@ -136,6 +138,8 @@ class Interference:
         if self._stopped is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(10)
+        if not self._thread.is_alive():
+            self._loop.close()
 
 
 @contextmanager

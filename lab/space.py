@@ -79,6 +79,19 @@ class Space:
         if wait:
             wait_for(lambda: self.find(kind, name) is None, what=f"{kind} {name} to be gone")
 
+    def lose_volume(self, pod: str, claim: str) -> None:
+        """The disk of a pod is gone, and it begins on an empty one."""
+        lost = self.get("PersistentVolumeClaim", claim)["metadata"]["uid"]
+        self.delete("PersistentVolumeClaim", claim, wait=False)
+
+        def replaced() -> bool:
+            found = self.find("PersistentVolumeClaim", claim)
+            if found and found["metadata"]["uid"] == lost:
+                self.delete("Pod", pod, wait=False)  # a pod made too soon keeps the claim that is to go
+            return bool(found and found["metadata"]["uid"] != lost)
+
+        wait_for(replaced, what=f"a new claim {claim}", pause=0.3)
+
     # What a user sees
 
     def find(self, kind: str, name: str) -> Document | None:
@@ -124,7 +137,9 @@ class Space:
     def wait_ready(self, name: str, *, patience: float = 90.0) -> None:
         self.wait(lambda: self.ready(name), name, "to be Ready", patience=patience)
 
-    def wait(self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 60.0) -> None:
+    def wait(
+        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 60.0, pause: float = 0.1
+    ) -> None:
         """Wait for something about a cluster; its status is in the sentence when it does not come."""
 
         def checked() -> Any:
@@ -132,7 +147,7 @@ class Space:
             return condition()
 
         try:
-            wait_for(checked, what=f"StarRocksCluster {name} {what}", patience=patience)
+            wait_for(checked, what=f"StarRocksCluster {name} {what}", patience=patience, pause=pause)
         except Exception as problem:
             cluster = self.find("StarRocksCluster", name) or {}
             problem.add_note(json.dumps(cluster.get("status", {}), indent=1))

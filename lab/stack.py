@@ -76,14 +76,18 @@ class Stack:
             self.plane.kubectl("apply", "--server-side", "-f", str(ROOT / manifest))
         crd = "crd/starrocksclusters.starrocks.com"
         self.plane.kubectl("wait", "--for=condition=Established", crd, "--timeout=30s")
-        write_private(self.operator_kubeconfig, json.dumps(self._operator_credentials()).encode())
+        self.log_in(SERVICE_ACCOUNT, self.operator_kubeconfig)
 
-    def _operator_credentials(self) -> dict[str, Any]:
-        """A kubeconfig of the operator's ServiceAccount, so that its rights are the ones that users give it."""
-        token = self.plane.kubectl("create", "token", SERVICE_ACCOUNT, f"--namespace={NAMESPACE}", "--duration=24h")
+    def log_in(self, account: str, kubeconfig: Path) -> Path:
+        """A kubeconfig of a ServiceAccount, made if need be, so that an operator has the rights that users give it."""
+        namespace = f"--namespace={NAMESPACE}"
+        resource = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}}
+        self.plane.kubectl("apply", "--server-side", namespace, "-f", "-", input=json.dumps(resource))
+        token = self.plane.kubectl("create", "token", account, namespace, "--duration=24h")
         document: dict[str, Any] = json.loads(self.plane.kubeconfig.read_text())
         user = {"name": document["users"][0]["name"], "user": {"token": token.strip()}}
-        return {**document, "users": [user]}
+        write_private(kubeconfig, json.dumps({**document, "users": [user]}).encode())
+        return kubeconfig
 
     def simulate(self, *, speed: float, arguments: Sequence[str] = ()) -> None:
         """Play what runs in the pods, `speed` times as fast as life."""

@@ -10,6 +10,7 @@ import pytest
 
 from lab.space import Space, open_space
 from lab.stack import Stack
+from tests.cluster.operators import Operators
 
 SPEED = 20.0
 PACE = ("--settled-interval", "10")  # a settled cluster is looked at again soon enough for a test
@@ -45,3 +46,15 @@ def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Itera
     for cluster in space.all("StarRocksCluster"):
         space.delete("StarRocksCluster", cluster["metadata"]["name"])
     assert stack.witness.testify() == []
+
+
+@pytest.fixture
+def operators(space: Space, tmp_path: Path) -> Iterator[Operators]:
+    """The right to start operators that see this test's namespace; the usual one stands still meanwhile."""
+    space.stack.end("operator")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    operators = Operators(space, scratch)
+    yield operators
+    operators.end()
+    space.stack.operate(arguments=PACE)
