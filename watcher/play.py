@@ -27,7 +27,6 @@ class Play:
     documents: Mapping[str, Mapping[str, Any]] = field(repr=False)
     playbook: str
     scratch: str
-    kubeconfig: str
     forks: int
     timeout: float
 
@@ -73,8 +72,8 @@ class Collector:
                 if host in self.hosts:
                     self._finish(host)
         elif (record := self.hosts.get(data.get("host", ""))) is not None:
-            self._keep(record, str(event.get("event")), data)
-            if record.errors or not record.awaited:
+            answered = self._keep(record, str(event.get("event")), data)
+            if record.errors or (answered and not record.awaited):
                 self._finish(data["host"])
         return False
 
@@ -83,8 +82,9 @@ class Collector:
             self.hosts[host].finished = True
             self._tell(host, self.hosts[host])
 
-    def _keep(self, record: HostRecord, kind: str, data: Mapping[str, Any]) -> None:
-        result = data.get("res") or {}
+    def _keep(self, record: HostRecord, kind: str, data: Mapping[str, Any]) -> bool:
+        """Whether one of the awaited parts has answered."""
+        result, awaited = data.get("res") or {}, len(record.awaited)
         record.seconds += float(data.get("duration") or 0.0)
         if kind in ("runner_on_failed", "runner_on_unreachable") and not data.get("ignore_errors"):
             record.errors.append(str(result.get("msg") or result.get("reason") or "no message"))
@@ -95,6 +95,7 @@ class Collector:
             if "outcome" in result:
                 record.outcome = str(result["outcome"])
                 record.outcome_message = str(result.get("message") or result.get("msg") or "")
+        return len(record.awaited) < awaited
 
 
 def _parts_of(document: Mapping[str, Any]) -> list[str]:
@@ -124,7 +125,7 @@ def run(play: Play, tell: Tell) -> Ending:
             project_dir=str(Path(play.playbook).parent),
             playbook=play.playbook,
             inventory=str(_inventory(directory, play.documents)),
-            envvars=_environment(play),
+            forks=play.forks,
             settings={"job_timeout": int(play.timeout), "pexpect_timeout": 1},
             event_handler=collector,
             cancel_callback=lambda: False,  # else ansible-runner takes over our signals
@@ -153,26 +154,6 @@ def _inventory(directory: Path, documents: Mapping[str, Mapping[str, Any]]) -> P
     inventory = directory / "hosts.json"
     inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": everywhere}}))
     return inventory
-
-
-def _environment(play: Play) -> dict[str, str]:
-    """How ansible-playbook is found and set up: the one place that a warm parent would change."""
-    root = Path(play.playbook).parent.parent
-    binaries = str(Path(sys.executable).parent)
-    environment = {
-        "PATH": f"{binaries}:{os.environ.get('PATH', '/usr/bin:/bin')}",
-        "PYTHONPATH": ":".join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")])),
-        "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
-        "ANSIBLE_FORKS": str(play.forks),
-        "ANSIBLE_LOCAL_TEMP": play.scratch,
-        "ANSIBLE_NOCOLOR": "1",
-    }
-    if play.kubeconfig:
-        environment["KUBECONFIG"] = play.kubeconfig
-    collections = root / ".cache" / "collections"
-    if collections.exists():
-        environment["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
-    return environment
 
 
 def _last_words(directory: Path) -> str:

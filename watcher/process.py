@@ -125,7 +125,7 @@ class Process:
         """The children first, then the Lease: whoever takes it finds nobody at work."""
         self._work.stop_watching()
         killed = kill_descendants()
-        self._runner.clean()
+        await self._runner.close()
         await self._lease.release()
         await self._probes.stop()
         await self._kube.close()

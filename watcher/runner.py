@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from watcher.batch import Done
 from watcher.job import Job
 from watcher.logs import logger
-from watcher.play import Ending, HostRecord, Play
-from watcher.settings import ROOT, Settings
+from watcher.play import HostRecord, Play
+from watcher.settings import Settings
 from watcher.verdict import broken, translate, unfinished
+from watcher.workers import Nursery, Worker
 
 log = logger(__name__)
-LINE = 64 * 1024 * 1024  # the longest answer; a host's objects, not the fleet's
 PREFIX = "starrocks-operator-"
 GRACE = 30.0  # seconds beyond a run's own time limit until its worker counts as lost
-
-
-class Worker:
-    """One process of `python -m watcher.worker`."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    @classmethod
-    async def start(cls) -> Worker:
-        return cls(
-            await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "watcher.worker",
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                cwd=ROOT,
-                limit=LINE,
-            )
-        )
-
-    async def play(self, play: Play, tell: Callable[[str, HostRecord], None]) -> Ending:
-        """Run it; `tell` is called for each host that finishes. EOFError: the process has died."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(dataclasses.asdict(play)).encode() + b"\n")
-        await self._process.stdin.drain()
-        while line := await self._process.stdout.readline():
-            answer = json.loads(line)
-            if "ending" in answer:
-                return Ending(**answer["ending"])
-            tell(answer["host"], HostRecord(**answer["record"]))
-        raise EOFError
-
-    def kill(self) -> None:
-        """Ask it to end with everything below it (it does so on SIGTERM)."""
-        if self._process.returncode is None:
-            self._process.terminate()
 
 
 class Runner:
@@ -71,28 +30,31 @@ class Runner:
         self._idle: list[Worker] = []
         self._active = 0
         self._scratch = settings.scratch / f"{PREFIX}{os.getpid()}"
+        self._nursery = Nursery(environment(settings, self._scratch))
         self._prepared = False
 
     async def warm(self) -> None:
         """Start the workers now and not at the first run."""
         self._prepare()
         while len(self._idle) + self._active < self._settings.concurrency:
-            self._idle.append(await Worker.start())
+            self._idle.append(await self._nursery.worker())
 
     async def run(self, jobs: Sequence[Job], done: Done) -> None:
         """One run for all jobs; `done` is called once for each."""
         timeout = self._settings.run_timeout + 5.0 * len(jobs)
         by_host = {job.host: job for job in jobs}
         self._prepare()
-        worker = self._idle.pop() if self._idle else await Worker.start()
         play = self._play(by_host, timeout)
+        worker: Worker | None = None
         self._active += 1
         try:
             async with asyncio.timeout(timeout + GRACE):
+                worker = self._idle.pop() if self._idle else await self._nursery.worker()
                 ending = await worker.play(play, lambda host, record: self._finished(by_host, host, record, done))
             self._idle.append(worker)
         except (EOFError, TimeoutError, OSError, ValueError) as error:
-            worker.kill()
+            if worker is not None:
+                worker.kill()
             log.error("a worker process was lost", clusters=len(jobs), error=type(error).__name__)
             for job in by_host.values():
                 done(job, broken(job, "RunnerCrashed", "The process that ran Ansible ended."))
@@ -104,8 +66,11 @@ class Runner:
         for job in by_host.values():
             done(job, unfinished(job, ending))
 
-    def clean(self) -> None:
-        """Nothing of a run stays on disk."""
+    async def close(self) -> None:
+        """The workers end, and nothing of a run stays on disk."""
+        for worker in self._idle:
+            worker.dismiss()
+        await self._nursery.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _finished(self, waiting: dict[str, Job], host: str, record: HostRecord, done: Done) -> None:
@@ -118,7 +83,6 @@ class Runner:
             documents={host: job.document for host, job in jobs.items()},
             playbook=str(settings.playbook),
             scratch=str(self._scratch),
-            kubeconfig=settings.kubeconfig,
             forks=min(settings.forks, len(jobs)) if not self._active else 1,  # forks are memory, and cores are few
             timeout=timeout,
         )
@@ -142,3 +106,22 @@ def _alive(directory: Path) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def environment(settings: Settings, scratch: Path) -> dict[str, str]:
+    """Where Ansible finds itself, its settings, our collection and the API server."""
+    root = settings.playbook.parent.parent
+    found = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '/usr/bin:/bin')}",
+        "PYTHONPATH": ":".join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")])),
+        "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
+        "ANSIBLE_INVENTORY_ENABLED": "ansible.builtin.yaml",  # JSON is YAML; the other plugins need not be asked
+        "ANSIBLE_LOCAL_TEMP": str(scratch),
+        "ANSIBLE_NOCOLOR": "1",
+        "STARROCKS_WARM_ANSIBLE": str(int(settings.ansible == "warm")),
+    }
+    if settings.kubeconfig:
+        found["KUBECONFIG"] = settings.kubeconfig
+    if (collections := root / ".cache" / "collections").exists():
+        found["ANSIBLE_COLLECTIONS_PATH"] = str(collections)
+    return found

@@ -41,6 +41,7 @@ class Settings:
     dns_suffix: str
     kubeconfig: str
     playbook: Path
+    ansible: str
     scratch: Path
     log_format: str
     log_level: str
@@ -93,6 +94,13 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
     flag("--dns-suffix", "DNS_SUFFIX", "cluster.local", "the Kubernetes cluster's DNS domain")
     flag("--kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty: the pod's service account")
     flag("--playbook", "PLAYBOOK", ROOT / "playbooks" / "cluster.yml", "the playbook to run", type=Path)
+    flag(
+        "--ansible",
+        "ANSIBLE_MODE",
+        "warm",
+        "warm keeps a parent process that runs are forked of",
+        choices=("warm", "cold"),
+    )
     flag("--scratch", "SCRATCH", "/dev/shm", "a tmpfs for the files of a run", type=Path)  # noqa: S108
     flag("--log-format", "LOG_FORMAT", "auto", "auto means console on a terminal", choices=("auto", "json", "console"))
     flag("--log-level", "LOG_LEVEL", "info", "debug, info, warning or error")

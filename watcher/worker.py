@@ -1,36 +1,67 @@
-"""python -m watcher.worker: runs plays that come in on standard input, one JSON document a line, one after the other.
+"""python -m watcher.worker CONTROL: the parent of the processes that run plays.
 
-The answers go out on standard output in the same way: a line for each host as it finishes, and one for the end.
+For each socket that it is sent over the descriptor CONTROL it forks a worker. A worker takes plays from its socket,
+one JSON document a line, and answers in the same way: a line for each host as it finishes, and one for the end.
+Workers share the memory of what the parent has imported.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import os
+import signal
+import socket
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from watcher.family import die_with_parent
 from watcher.play import Ending, HostRecord, Play, run
+from watcher.warm import preload
 
 
-def serve() -> None:
-    """Until there is no more input, which is when the watcher is gone."""
+def parent(control: socket.socket) -> None:
+    """Fork workers until the watcher is gone."""
     die_with_parent()
-    import ansible_runner  # noqa: F401  (paid for now, not at the first run)
+    preload()
+    gc.collect()
+    gc.freeze()  # else the collector would touch, and so copy, every page in every child
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for workers: the watcher sees their sockets close
+    while True:
+        word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not word:
+            return
+        if os.fork() == 0:
+            control.close()
+            worker(socket.socket(fileno=descriptors[0]))
+        os.close(descriptors[0])
 
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints is no answer
+
+def worker(connection: socket.socket) -> NoReturn:
+    """Run plays until there are no more."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    code = 1
+    try:
+        die_with_parent()
+        serve(connection)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def serve(connection: socket.socket) -> None:
+    stream = connection.makefile("rw")
 
     def answer(document: dict[str, Any]) -> None:
-        answers.write(json.dumps(document) + "\n")
-        answers.flush()
+        stream.write(json.dumps(document) + "\n")
+        stream.flush()
 
     def tell(host: str, record: HostRecord) -> None:
         answer({"host": host, "record": dataclasses.asdict(record)})
 
-    for line in sys.stdin:
+    answer({"pid": os.getpid()})
+    while line := stream.readline():
         try:
             ending = run(Play(**json.loads(line)), tell)
         except Exception as error:  # the next play may fare better
@@ -39,4 +70,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    parent(socket.socket(fileno=int(sys.argv[1])))
