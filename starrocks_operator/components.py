@@ -40,11 +40,13 @@ class DefaultVolume:
 
     suffixes: a user's volume whose name ends so serves the purpose; so does one mounted at (or around) the path.
     path: below the component's home.
+    precious: what lies there is the cluster's only copy, or one of few: metadata, tablets.
     """
 
     name: str
     suffixes: tuple[str, ...]
     path: str
+    precious: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +135,7 @@ FE = Component(
     health_port="http",
     member_port="edit-log",
     default_volumes=(
-        DefaultVolume(name="fe-meta", suffixes=("meta",), path="meta"),
+        DefaultVolume(name="fe-meta", suffixes=("meta",), path="meta", precious=True),
         DefaultVolume(name="fe-log", suffixes=("log",), path="log"),
     ),
     template_named=True,
@@ -155,7 +157,7 @@ BE = Component(
     health_port="webserver",
     member_port="heartbeat",
     default_volumes=(
-        DefaultVolume(name="be-data", suffixes=("data", "storage"), path="storage"),
+        DefaultVolume(name="be-data", suffixes=("data", "storage"), path="storage", precious=True),
         DefaultVolume(name="be-log", suffixes=("log",), path="log"),
     ),
     graceful_from=((3, 3, 19), (3, 4, 8), (3, 5, 6)),

@@ -24,6 +24,7 @@ from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.step import Step
+from starrocks_operator.storage import guarded
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -106,6 +107,14 @@ def _unbuildable(failure: Exception) -> Finding:
 def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
     held = _held(case)
     gates = _gate_waits(held)
+    guard = guarded(
+        case.cluster,
+        wanted=wanted,
+        live=case.workloads,
+        view=case.observed.view,
+        founded=bool(case.founding.cluster_id),
+    )
+    held |= guard.held
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
     held |= {name: item.waits[0] for name, item in dues.items() if item.waits}
@@ -122,7 +131,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
         prune=prune,
         step=outlook.step,
         waits=tuple(wait for item in dues.values() for wait in item.waits) + gates + outlook.waits,
-        findings=standing_findings(case.cluster, case.observed, case.workloads) + outlook.findings,
+        findings=standing_findings(case.cluster, case.observed, case.workloads) + guard.findings + outlook.findings,
         held=held,
         changes=_changes(dues, prune),
         fingerprint=_fingerprint(apply, prune, outlook.step),

@@ -23,6 +23,7 @@ class Context:
     cluster_id: the cluster id that was recorded at bootstrap; empty before.
     properties: each component's configuration file, for the ports; by component.
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
+    claim_sizes: the sizes that its volume claims were made with, by component and volume.
     """
 
     profile: str
@@ -32,6 +33,7 @@ class Context:
     properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     service_names: Mapping[str, str] = field(default_factory=dict)
     pod_management: Mapping[str, str] = field(default_factory=dict)
+    claim_sizes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]

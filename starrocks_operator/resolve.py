@@ -13,6 +13,7 @@ from starrocks_operator.decision import Context, Finding
 from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
 PROFILES = ("safe", "upstream")
@@ -50,6 +51,11 @@ def context_of(
         service_names={name: spec["serviceName"] for name, spec in specs.items() if spec.get("serviceName")},
         pod_management={
             name: spec["podManagementPolicy"] for name, spec in specs.items() if spec.get("podManagementPolicy")
+        },
+        claim_sizes={
+            name: {claim.name: claim.size for claim in map(Claim.of, templates) if claim.size}
+            for name, spec in specs.items()
+            if (templates := spec.get("volumeClaimTemplates"))
         },
     )
 

@@ -13,6 +13,7 @@ from starrocks_operator.objects.names import stateful_set_name
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 COMPONENT_LABEL = "app.kubernetes.io/component"
 APPLIED_HASH = "starrocks.com/applied-hash"
+TEMPLATE_HASH = "starrocks.com/template-hash"
 PROFILE = "starrocks.com/profile"
 
 Object = dict[str, Any]

@@ -7,7 +7,16 @@ from typing import Any
 from starrocks_operator.components import Component
 from starrocks_operator.decision import Context
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
-from starrocks_operator.objects.metadata import PROFILE, Object, labels, make_object, selector, without_empty
+from starrocks_operator.objects.metadata import (
+    PROFILE,
+    TEMPLATE_HASH,
+    Object,
+    content_hash,
+    labels,
+    make_object,
+    selector,
+    without_empty,
+)
 from starrocks_operator.objects.names import headless_service_name, stateful_set_name
 from starrocks_operator.objects.pod_template import pod_template
 from starrocks_operator.objects.safe import hardened
@@ -17,7 +26,7 @@ _ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
 
 
 def stateful_set(cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context) -> Object:
-    """What an existing StatefulSet cannot change, it keeps: its Service's name and its pod management."""
+    """What an existing StatefulSet cannot change, it keeps: Service name, pod management, sizes of claims."""
     name = component.name
     template = pod_template(cluster, component, spec, context.properties)
     if context.profile == "safe":
@@ -31,7 +40,7 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         "minReadySeconds": spec.min_ready_seconds or None,
         "selector": {"matchLabels": selector(cluster, name)},
         "template": template,
-        "volumeClaimTemplates": claim_templates(spec),
+        "volumeClaimTemplates": claim_templates(spec, context.claim_sizes.get(name) or {}),
         "persistentVolumeClaimRetentionPolicy": _claim_retention(component, spec),
     }
     return make_object(
@@ -40,7 +49,7 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         kind="StatefulSet",
         name=stateful_set_name(cluster, name),
         labels=labels(cluster, name),
-        annotations={PROFILE: context.profile},
+        annotations={PROFILE: context.profile, TEMPLATE_HASH: content_hash(template)},
         spec=without_empty(content),
     )
 

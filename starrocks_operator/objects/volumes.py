@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -54,22 +55,48 @@ def volumes_of(component: Component, spec: ComponentSpec) -> Volumes:
     return made
 
 
-def claim_templates(spec: ComponentSpec) -> list[dict[str, Any]]:
-    """One claim template per storage volume that is neither an emptyDir nor a path of the node."""
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A volume of its own: what is asked for each pod. storage_class: None is the default class."""
+
+    name: str
+    size: str
+    storage_class: str | None
+
+    @classmethod
+    def of(cls, template: Mapping[str, Any]) -> Claim:
+        """The claim that a template of a StatefulSet asks for."""
+        spec = template.get("spec") or {}
+        size = ((spec.get("resources") or {}).get("requests") or {}).get("storage", "")
+        return cls(name=template["metadata"]["name"], size=str(size), storage_class=spec.get("storageClassName"))
+
+
+def claims_of(spec: ComponentSpec) -> tuple[Claim, ...]:
+    """The claims that a component asks for: its storage volumes that are neither emptyDirs nor paths of the node."""
+    return tuple(
+        Claim(name=volume.name, size=volume.storage_size or "", storage_class=volume.storage_class_name)
+        for volume in spec.storage_volumes
+        if not _left_out(volume) and storage_kind(volume) == "claim"
+    )
+
+
+def claim_templates(spec: ComponentSpec, sizes: Mapping[str, str]) -> list[dict[str, Any]]:
+    """One claim template per claim; `sizes` are those that an existing StatefulSet was made with and keeps."""
     return [
         {
-            "metadata": {"name": volume.name},
+            "metadata": {"name": claim.name},
             "spec": without_empty(
                 {
                     "accessModes": ["ReadWriteOnce"],
-                    "resources": {"requests": {"storage": volume.storage_size}} if volume.storage_size else None,
+                    "resources": {"requests": {"storage": size}}
+                    if (size := sizes.get(claim.name, claim.size))
+                    else None,
                 }
             )
             # An empty class is a wish of its own: no dynamic provisioning.
-            | ({} if volume.storage_class_name is None else {"storageClassName": volume.storage_class_name}),
+            | ({} if claim.storage_class is None else {"storageClassName": claim.storage_class}),
         }
-        for volume in spec.storage_volumes
-        if not _left_out(volume) and storage_kind(volume) == "claim"
+        for claim in claims_of(spec)
     ]
 
 

@@ -136,13 +136,7 @@ def _quorum_safe(ground: Ground) -> Judgement:
 
 def _weighty(findings: Sequence[Finding]) -> list[Finding]:
     """Findings that contradict Ready: what blocks, what degrades, and what keeps the spec from being carried out."""
-    return [
-        finding
-        for finding in findings
-        if finding.blocks != "nothing"
-        or finding.degraded
-        or finding.reason in ("ScaleInNotSupported", "ForeignDecommission", "ComponentOrphaned")
-    ]
+    return list(findings)
 
 
 def _census(workloads: Sequence[Workload]) -> str:

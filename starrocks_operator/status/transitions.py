@@ -11,7 +11,9 @@ Status = Mapping[str, Any]
 NORMAL, WARNING = "Normal", "Warning"
 
 _GOOD = {"Ready": "True", "Degraded": "False", "QuorumSafe": "True"}
-_TOLD_WHEN_NOT_READY = frozenset({"ScaleInNotSupported", "ForeignDecommission", "ComponentOrphaned"})
+_TOLD_WHEN_NOT_READY = frozenset(
+    {"ScaleInNotSupported", "ForeignDecommission", "ComponentOrphaned", "VolumeGrowthNotSupported"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,11 @@ def manifest(*, name: str = "sample", fe: int = 3, be: int = 3, cn: int | None =
             "image": "starrocks/fe-ubuntu:3.5.5",
             "storageVolumes": [{"name": "fe-meta", "mountPath": "/opt/starrocks/fe/meta", "storageSize": "1Gi"}],
         },
-        "starRocksBeSpec": {"replicas": be, "image": "starrocks/be-ubuntu:3.5.5"},
+        "starRocksBeSpec": {
+            "replicas": be,
+            "image": "starrocks/be-ubuntu:3.5.5",
+            "storageVolumes": [{"name": "be-data", "mountPath": "/opt/starrocks/be/storage", "storageSize": "1Gi"}],
+        },
     }
     if cn is not None:
         spec["starRocksCnSpec"] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from starrocks_operator.objects.metadata import APPLIED_HASH, content_hash
+from starrocks_operator.objects.metadata import APPLIED_HASH, PROFILE, TEMPLATE_HASH, content_hash
 from tests.unit.object_samples import UID, built, cluster
 
 MEMORY = [{"type": "Resource", "resource": {"name": "memory", "target": {"type": "Utilization"}}}]
@@ -125,18 +125,19 @@ def workload(component: str, *, template: dict[str, Any], **spec: Any) -> dict[s
     selector = common(component)[1]
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
     metadata = {"namespace": "db", "labels": selector} | template.pop("metadata", {})
+    pods = {"metadata": metadata, "spec": {"automountServiceAccountToken": False, **template}}
     return expected(
         "apps/v1",
         "StatefulSet",
         f"kube-{component}",
         component=component,
-        metadata={"annotations": {"starrocks.com/profile": "upstream"}},
+        metadata={"annotations": {PROFILE: "upstream", TEMPLATE_HASH: content_hash(pods)}},
         spec={
             "serviceName": f"kube-{component}-search",
             "podManagementPolicy": "Parallel",
             "updateStrategy": rolling,
             "selector": {"matchLabels": selector},
-            "template": {"metadata": metadata, "spec": {"automountServiceAccountToken": False, **template}},
+            "template": pods,
             **spec,
         },
     )
