@@ -88,7 +88,7 @@ class Lease:
         try:
             return await self._take(renewing)
         except ApiError as error:
-            if error.status == 403 or error.status == 0:
+            if error.status != 409:  # that is only somebody who was quicker
                 self._tell(f"The Lease cannot be had: {error}")
             return False
 

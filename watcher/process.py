@@ -25,7 +25,6 @@ from watcher.work import Work
 
 log = logger(__name__)
 GRACE = 5.0  # seconds that runs under way get after a SIGTERM
-STUCK = 60.0  # seconds of a due cluster without attention that make us unhealthy
 RIVAL_PAUSE = 5.0
 
 STOPPED, FAILED, LOST = 0, 1, 3
@@ -50,7 +49,7 @@ class Process:
             kube, name=settings.rival_lease, namespaces=(settings.lease_namespace, *settings.namespaces)
         )
         self._work = Work(settings, kube, domain, self._runner, clock=time.monotonic, jitter=random.random)
-        self._probes = Probes(healthy=self._unhealthy, ready=self._unready, refresh=self._work.refresh_metrics)
+        self._probes = Probes(healthy=self._work.trouble, ready=self._unready, refresh=self._work.refresh_metrics)
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -130,11 +129,6 @@ class Process:
         await self._probes.stop()
         await self._kube.close()
         log.info("ended", processes_ended=killed)
-
-    def _unhealthy(self) -> str:
-        if (seconds := self._work.overdue()) > STUCK:
-            return f"a cluster has been waiting for {seconds:.0f} s"
-        return ""
 
     def _unready(self) -> str:
         if self._rival.message:

@@ -41,15 +41,16 @@ class Resync:
 
     async def wait_until_filled(self) -> None:
         """Returns once the watches have shown everything that there is."""
-        pause = 0.1
+        pause, told = 0.1, ""
         while True:
             try:
                 _, missing = await self.compare()
+                if missing == 0:
+                    break
             except ApiError as error:
-                missing = -1
-                log.warning("cannot compare index and API yet", error=str(error))
-            if missing == 0:
-                break
+                if str(error) != told:
+                    told = str(error)
+                    log.warning("cannot compare index and API yet", error=told)
             await asyncio.sleep(pause)
             pause = min(5.0, pause * 2)
         self.filled = True

@@ -30,6 +30,7 @@ from watcher.trim import Raw
 
 log = logger(__name__)
 DEBOUNCE = 0.15
+STUCK = 60.0  # seconds of a due cluster without attention that make us unhealthy
 AFTER_RELIST = 2.0  # a watch that lists anew may have missed a deletion: compare this soon
 
 
@@ -130,8 +131,13 @@ class Work:
         if self._stream is not None:
             self._stream.stop()
 
-    def overdue(self) -> float:
-        return self._queue.overdue()
+    def trouble(self) -> str:
+        """What a restart would cure; empty: nothing."""
+        if (seconds := self._queue.overdue()) > STUCK:
+            return f"a cluster has been waiting for {seconds:.0f} s"
+        if self._stream is not None and not self._stream.alive:
+            return "the watches have ended"
+        return ""
 
     def refresh_metrics(self) -> None:
         metrics.QUEUE_DEPTH.set(self._queue.depth)
