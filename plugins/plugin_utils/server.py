@@ -72,6 +72,12 @@ class Answer:
         terminating = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
         return terminating or (self.absent and details.get("kind") == "namespaces")
 
+    @property
+    def says_duplicate(self) -> bool:
+        """Whether it was refused because two entries of a list have a name in common."""
+        causes = (self.body.get("details") or {}).get("causes") or ()
+        return self.status == 422 and any(cause.get("reason") == "FieldValueDuplicate" for cause in causes)
+
     def sentence(self, what: str) -> str:
         """Why it did not work, for a person."""
         if not self.status:
@@ -106,7 +112,19 @@ class ApiServer:
         """Server-side apply. Conflicts are ours to win: nobody else writes these fields for long."""
         query = {"fieldManager": FIELD_MANAGER, "force": "true"} | ({"dryRun": "All"} if dry_run else {})
         headers = {"Content-Type": "application/apply-patch+yaml"}
-        return self._request("PATCH", f"{path_of(wanted)}?{urlencode(query)}", headers=headers, body=wanted)
+        path = f"{path_of(wanted)}?{urlencode(query)}"
+        answer = self._request("PATCH", path, headers=headers, body=wanted)
+        if answer.says_duplicate and wanted["kind"] == "Service" and not dry_run:
+            self._replace_ports(wanted)
+            answer = self._request("PATCH", path, headers=headers, body=wanted)
+        return answer
+
+    def _replace_ports(self, wanted: Mapping[str, Any]) -> Answer:
+        """Apply tells a Service's ports apart by number: one that somebody renumbered would stay beside ours."""
+        query = urlencode({"fieldManager": FIELD_MANAGER})
+        headers = {"Content-Type": "application/merge-patch+json"}
+        ports = {"spec": {"ports": wanted["spec"]["ports"]}}
+        return self._request("PATCH", f"{path_of(wanted)}?{query}", headers=headers, body=ports)
 
     def get(self, wanted: Mapping[str, Any], *, metadata_only: bool = True) -> Answer:
         """The object of this kind, namespace and name as it is."""
