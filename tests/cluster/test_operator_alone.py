@@ -1,4 +1,4 @@
-"""One operator acts on a cluster: never two of ours, never ours beside the official one, and only where it was told to."""
+"""One operator acts on a cluster: never two of ours, never ours beside the official one, and only in its namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An API server that refuses, breaks down and drops its watches delays the operator, and neither stops nor drives it."""
+"""An API server that refuses requests and drops watches delays the operator, and neither stops nor hurries it."""
 
 from __future__ import annotations
 
