@@ -47,7 +47,7 @@ down: deps  ## stop what `make demo` started
 .PHONY: run
 run: deps  ## run the operator from this checkout against a cluster: make run KUBECONFIG=…
 	@test -n "$(CLUSTER)" || { echo "name the cluster on the command line: make run KUBECONFIG=path" >&2; exit 2; }
-	KUBECONFIG=$(abspath $(KUBECONFIG)) $(BIN)/python -m watcher
+	KUBECONFIG=$(abspath $(KUBECONFIG)) POD_NAMESPACE=$${POD_NAMESPACE:-starrocks} $(BIN)/python -m watcher
 
 .PHONY: test
 test: lint unit cluster molecule  ## every test

@@ -50,12 +50,14 @@ class Finding:
     reason: CamelCase, stable: ScaleInNotSupported, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
     blocks: what it stops: "nothing", "membership" (no step is taken), "everything" (nothing is applied either).
     degraded: whether it makes `Degraded` True.
+    remark: it does not contradict `Ready`; it is said beside it.
     """
 
     reason: str
     message: str
     blocks: str = "nothing"
     degraded: bool = False
+    remark: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

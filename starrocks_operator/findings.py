@@ -35,6 +35,7 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),
+        _not_acted_upon(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
 
@@ -60,6 +61,23 @@ def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Findin
                 message=f"{entry.spec_field} was removed from the spec; the {entry.title}s, their StatefulSet, "
                 "Services and volumes stay as they are. Put it back, or delete them by hand.",
             )
+
+
+def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
+    """What the resource may say, as the official operator's may, and this operator does not do yet."""
+    spec = cluster.spec
+    fields = [
+        *(["starRocksFeProxySpec"] if spec.fe_proxy is not None else []),
+        *(["disasterRecovery"] if spec.disaster_recovery is not None and spec.disaster_recovery.enabled else []),
+        *(["waitForFullRollout"] if spec.wait_for_full_rollout else []),
+    ]
+    if not fields:
+        return None
+    return Finding(
+        reason="FieldNotActedUpon",
+        message=f"{', '.join(fields)} {'is' if len(fields) == 1 else 'are'} accepted and not acted upon yet.",
+        remark=True,
+    )
 
 
 def _missing_references(observed: Observed) -> Iterator[Finding]:

@@ -79,6 +79,7 @@ def profile_finding(cluster: StarRocksCluster) -> Finding | None:
     return Finding(
         reason="UnknownProfile",
         message=f"The annotation {PROFILE} is {asked[:40]!r}; it may be {' or '.join(PROFILES)}. It is ignored.",
+        remark=True,
     )
 
 

@@ -1,6 +1,6 @@
 """A component's configuration file as the operator reads it: Java properties, and the ports in them.
 
-Only ports, `meta_dir` and `run_mode` are ever looked at; the file itself reaches the process by its mount.
+Only ports and `meta_dir` are ever looked at; the file itself reaches the process by its mount.
 """
 
 from __future__ import annotations

@@ -67,11 +67,12 @@ def _ready(ground: Ground) -> Judgement:
     if ground.decision.due or ground.decision.waits:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])
+    remarks = [finding.message for finding in ground.decision.findings if finding.remark]
     return Judgement(
         type="Ready",
         status=TRUE,
         reason="AsSpecified",
-        message=f"The cluster is as specified: {_census(ground.own)}, all alive.",
+        message=" ".join([f"The cluster is as specified: {_census(ground.own)}, all alive.", *remarks]),
     )
 
 
@@ -135,8 +136,8 @@ def _quorum_safe(ground: Ground) -> Judgement:
 
 
 def _weighty(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings that contradict Ready: what blocks, what degrades, and what keeps the spec from being carried out."""
-    return list(findings)
+    """Findings that contradict Ready."""
+    return [finding for finding in findings if not finding.remark]
 
 
 def _census(workloads: Sequence[Workload]) -> str:
