@@ -314,7 +314,9 @@ def test_odd_values_anywhere_harm_nobody(changes: list[tuple[tuple[Any, ...], An
 
 def put(value: Any, path: tuple[Any, ...], new: Any) -> None:
     for key in path[:-1]:
-        if not isinstance(value, dict | list) or (isinstance(value, list) and key >= len(value)):
+        if not isinstance(value, dict | list):
+            return
+        if isinstance(value, list) and not (isinstance(key, int) and key < len(value)):
             return
         value = value.get(key) if isinstance(value, dict) else value[key]
     if isinstance(value, dict) or (isinstance(value, list) and isinstance(path[-1], int) and path[-1] < len(value)):
