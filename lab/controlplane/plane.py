@@ -64,7 +64,9 @@ class ControlPlane:
             raise LabError(f"there is no lab in {directory}: start one with `python -m lab.controlplane up`") from None
         layout = Layout(directory=directory.resolve(), name=state["name"], number=state["number"])
         processes = tuple(Process(**process) for process in state["processes"])
-        return cls(layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes, ready=state.get("ready", False))
+        return cls(
+            layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes, ready=state.get("ready", False)
+        )
 
     @property
     def directory(self) -> Path:
