@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMESPACE = "starrocks"
 _STATE = "stack.json"
 SERVICE_ACCOUNT = "starrocks-operator"
-MANIFESTS = ("crds/starrocks.com_starrocksclusters.yaml", "deploy/policies.yaml", "deploy/rbac.yaml")
+CRD = "crds/starrocks.com_starrocksclusters.yaml"
+MANIFESTS = ("deploy/policies.yaml", "deploy/rbac.yaml")
 
 
 def free_port() -> int:
@@ -49,9 +50,9 @@ class Stack:
     @classmethod
     def start(cls, directory: Path, *, name: str = "default", report: Callable[[str], None] = print) -> Stack:
         """The plane of `directory`, with the CRDs, the policies and the namespace; started if it does not run."""
+        runs = (directory / "state.json").exists() and not ControlPlane.attach(directory).dead()
         plane = ControlPlane.start(directory, name=name, report=report)
-        state = directory / _STATE
-        if state.exists():
+        if runs and (directory / _STATE).exists():
             return cls.attach(directory)
         stack = cls(plane=plane, control_port=free_port())
         stack.install()
@@ -72,10 +73,9 @@ class Stack:
 
     def install(self) -> None:
         """What a user installs before the operator: CRDs, policies, rights."""
+        install_crd(self.plane)
         for manifest in MANIFESTS:
             self.plane.kubectl("apply", "--server-side", "-f", str(ROOT / manifest))
-        crd = "crd/starrocksclusters.starrocks.com"
-        self.plane.kubectl("wait", "--for=condition=Established", crd, "--timeout=30s")
         self.log_in(SERVICE_ACCOUNT, self.operator_kubeconfig)
 
     def log_in(self, account: str, kubeconfig: Path) -> Path:
@@ -206,6 +206,18 @@ class Stack:
             "metrics_ports": self.metrics_ports,
         }
         (self.directory / _STATE).write_text(json.dumps(state, indent=2))
+
+
+def install_crd(plane: ControlPlane) -> None:
+    """Make StarRocksClusters known, and wait until the API server serves them."""
+    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / CRD))
+
+    def established() -> bool:
+        document = json.loads(plane.kubectl("get", "-f", str(ROOT / CRD), "--output=json"))
+        conditions = document.get("status", {}).get("conditions") or ()  # for a moment there are none at all
+        return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)
+
+    wait_for(established, what="the CRD to be established")
 
 
 def wait_for(condition: Callable[[], T], *, what: str, patience: float = 60.0, pause: float = 0.1) -> T:

@@ -16,6 +16,7 @@ import yaml
 
 from lab.controlplane.plane import ControlPlane
 from lab.interference import interference
+from lab.stack import install_crd
 from starrocks_operator.decision import COMPONENTS, Context
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
@@ -134,9 +135,7 @@ def context_of(cluster: StarRocksCluster, **changes: Any) -> Context:
 
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> ControlPlane:
-    for crd in sorted((ROOT / "crds").glob("*.yaml")):
-        control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(crd))
-    control_plane.kubectl("wait", "--for=condition=Established", "crd/starrocksclusters.starrocks.com")
+    install_crd(control_plane)
     return control_plane
 
 

@@ -9,8 +9,8 @@ import yaml
 from kubernetes import client
 
 from lab.controlplane.plane import ControlPlane
-from lab.stack import wait_for
-from tests.cluster.crds import CRD, POLICIES, Server
+from lab.stack import install_crd, wait_for
+from tests.cluster.crds import POLICIES, Server
 from tests.rule_cases import CN, FE, changed, document
 
 POLICY = {"minReplicas": 1, "maxReplicas": 9}
@@ -19,8 +19,8 @@ WAYS = [("apply",), ("apply", "--server-side", "--force-conflicts"), ("replace",
 
 @pytest.fixture(scope="module")
 def server(control_plane: ControlPlane) -> Iterator[Server]:
-    control_plane.kubectl("apply", "-f", CRD, "-f", POLICIES)
-    control_plane.kubectl("wait", "--for=condition=Established", "-f", CRD)
+    install_crd(control_plane)
+    control_plane.kubectl("apply", "-f", POLICIES)
     server = Server(control_plane)
     wait_for(lambda: server.refusals(document()) == {}, what="the CRD to be served")
     wait_for(lambda: warnings(server, changed(f"{FE}.replicas", 2)), what="the policies to be in force")

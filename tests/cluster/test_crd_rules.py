@@ -9,10 +9,10 @@ from kubernetes.client.exceptions import ApiException
 
 from lab.controlplane.errors import LabError
 from lab.controlplane.plane import ControlPlane
-from lab.stack import wait_for
+from lab.stack import install_crd, wait_for
 from starrocks_operator.model.crd import cluster_crd
 from starrocks_operator.model.rules import violations
-from tests.cluster.crds import CRD, Server
+from tests.cluster.crds import Server
 from tests.rule_cases import BE, BROKEN, CN, FE, SOUND, VOLUMES, Case, changed, document
 from tests.unit.test_model_cluster import SAMPLES
 
@@ -21,8 +21,8 @@ PRINTED = "tests/cluster/data/seed-000-as-printed.yaml"
 
 @pytest.fixture(scope="module")
 def server(control_plane: ControlPlane) -> Server:
-    control_plane.kubectl("apply", "-f", CRD)
-    control_plane.kubectl("wait", "--for=condition=Established", "-f", CRD)
+    control_plane.kubectl("apply", "-f", CRD)  # plainly: small enough for the annotation that this writes
+    install_crd(control_plane)
     server = Server(control_plane)
     wait_for(lambda: server.refusals(document()) == {}, what="the CRD to be served")
     return server
