@@ -12,7 +12,7 @@ from lab.controlplane.plane import ControlPlane
 from lab.stack import install_crd, wait_for
 from starrocks_operator.model.crd import cluster_crd
 from starrocks_operator.model.rules import violations
-from tests.cluster.crds import Server
+from tests.cluster.crds import CRD, Server
 from tests.rule_cases import BE, BROKEN, CN, FE, SOUND, VOLUMES, Case, changed, document
 from tests.unit.test_model_cluster import SAMPLES
 
