@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_watches_may_break_at_any_time(operators: Operators, proxy: tuple[Interf
     for number in range(3):
         space.apply(cluster(f"c{number}", fe=3, be=1))
     for sight in ("c0-fe", "c1-fe", "c0-be", "c2-be"):
-        wait_for(lambda sight=sight: space.find("StatefulSet", sight), what=sight)
+        wait_for(partial(space.find, "StatefulSet", sight), what=sight)
         assert wait_for(server.drop_watches, what="watches to drop") > 0
     for number in range(3):
         space.wait_ready(f"c{number}")

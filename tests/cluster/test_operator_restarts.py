@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import psutil
 
@@ -37,7 +38,7 @@ def test_it_may_be_killed_at_any_moment_of_a_bringing_up(operators: Operators) -
     space.apply(cluster("one", fe=3, be=2, cn=1, volumes=True))
     for number, (what, moment) in enumerate(MOMENTS):
         operators.start("first", "--lease-name", f"life-{number}")  # none waits until the one before has expired
-        wait_for(lambda moment=moment: moment(space), what=what)
+        wait_for(partial(moment, space), what=what)
         operators.kill()
     operators.start()
     space.wait_ready("one")
