@@ -20,7 +20,7 @@ class Fleet:
 
     def set(self, key: Key, status: Mapping[str, Any]) -> None:
         members = Counter(
-            (str(member.get("kind", "")), "alive" if member.get("alive") else "dead")
+            (str(member.get("kind", "")), str(member.get("state") or "unknown"))
             for member in status.get("members") or ()
         )
         counted = (str(status.get("phase", "")), dict(members))

@@ -57,7 +57,6 @@ def job(key: Key, raw: Raw, decision: Decision, children: Children, settings: Se
             "identity": settings.identity,
             "lease": lease,
             "default_profile": settings.default_profile,
-            "dns_suffix": settings.dns_suffix,
         },
     }
     return Job(key=key, fingerprint=decision.fingerprint, document=document)

@@ -12,11 +12,13 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
+from starrocks_operator import __version__
 from watcher.domain import Domain, real
 from watcher.family import adopt_orphans, kill_descendants
 from watcher.kube import ApiError, Kube, connect
 from watcher.lease import Lease
 from watcher.logs import logger
+from watcher.metrics import BUILD
 from watcher.probes import Probes
 from watcher.rival import Rival
 from watcher.runner import Runner
@@ -53,6 +55,7 @@ class Process:
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
+        BUILD.labels(version=__version__).set(1)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         try:

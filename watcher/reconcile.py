@@ -178,7 +178,7 @@ class Reconciler:
         status = status_of_poisoned(raw, reason, message, now=datetime.now(UTC))
         try:
             if (written := await self.writer.write(raw, status)) is not None:
-                self.index.put(written)
+                await self._tell(raw, written, status)
         except (ApiError, GoneError) as refusal:
             log.debug("could not say so in status", cluster=str(key), error=str(refusal))
         return "poisoned"

@@ -38,7 +38,6 @@ class Settings:
     settled_interval: float
     resync_interval: float
     looks: int
-    dns_suffix: str
     kubeconfig: str
     playbook: Path
     ansible: str
@@ -91,7 +90,6 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
     flag("--settled-interval", "SETTLED_INTERVAL", 60.0, "seconds between looks at one that does not", type=float)
     flag("--resync-interval", "RESYNC_INTERVAL", 600.0, "seconds between comparisons of index and API", type=float)
     flag("--looks", "LOOKS", 16, "clusters that may be asked by SQL at a time", type=int)
-    flag("--dns-suffix", "DNS_SUFFIX", "cluster.local", "the Kubernetes cluster's DNS domain")
     flag("--kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty: the pod's service account")
     flag("--playbook", "PLAYBOOK", ROOT / "playbooks" / "cluster.yml", "the playbook to run", type=Path)
     flag(
