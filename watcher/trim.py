@@ -14,7 +14,6 @@ Raw = dict[str, Any]
 _METADATA = frozenset({"name", "namespace", "uid", "resourceVersion", "generation", "labels", "annotations"})
 _METADATA |= {"ownerReferences", "creationTimestamp", "deletionTimestamp", "finalizers"}
 _NOISE = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-_VOLUME = ("name", "persistentVolumeClaim", "emptyDir", "ephemeral", "hostPath")
 _INTERNED = 128  # strings up to this length are shared: a fleet repeats them
 
 
@@ -43,23 +42,14 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
         "kind": "Pod",
         "spec": {
             **_only(spec, ("nodeName", "hostname", "subdomain")),
-            "volumes": [_only(volume, _VOLUME) for volume in spec.get("volumes") or ()],
-            "containers": [_container(container) for container in spec.get("containers") or ()],
+            "volumes": [_only(volume, ("name", "persistentVolumeClaim")) for volume in spec.get("volumes") or ()],
+            "containers": [_only(container, ("name", "image")) for container in spec.get("containers") or ()],
         },
         "status": {
             **_only(status, ("phase", "reason", "message", "podIP", "startTime")),
             **_only(status, ("containerStatuses", "initContainerStatuses")),
             "conditions": [_without(condition, ("lastProbeTime",)) for condition in status.get("conditions") or ()],
         },
-    }
-
-
-def _container(raw: Mapping[str, Any]) -> Raw:
-    """With what tells where a frontend keeps its metadata."""
-    return {
-        **_only(raw, ("name", "image")),
-        "volumeMounts": [_only(mount, ("name", "mountPath")) for mount in raw.get("volumeMounts") or ()],
-        "env": [item for item in raw.get("env") or () if item.get("name") == "STARROCKS_ROOT"],
     }
 
 
