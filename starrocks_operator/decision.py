@@ -23,6 +23,7 @@ class Context:
     cluster_id: the cluster id that was recorded at bootstrap; empty before.
     properties: each component's configuration file, for the ports; by component.
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
+    frontend_claims: the frontends' volume claims, which carry the cluster id.
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
     """
 
@@ -34,13 +35,15 @@ class Context:
     service_names: Mapping[str, str] = field(default_factory=dict)
     pod_management: Mapping[str, str] = field(default_factory=dict)
     claim_sizes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    frontend_claims: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Context:
-        return cls(**{**document, "components": tuple(document["components"])})
+        lists = {name: tuple(document.get(name, ())) for name in ("components", "frontend_claims")}
+        return cls(**{**document, **lists})
 
 
 @dataclass(frozen=True, kw_only=True)

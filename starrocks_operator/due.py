@@ -76,7 +76,7 @@ def _obstacle(cluster: StarRocksCluster, wanted: Object, children: Children) -> 
         return ""
     if live["metadata"].get("deletionTimestamp"):
         return f"{key} is being deleted; it is made again when it is gone"
-    owner = owner_uid(live)
+    owner = owner_uid(live) if key.kind != "PersistentVolumeClaim" else ""  # claims are only marked
     if owner and owner != cluster.uid:
         return f"{key} belongs to another owner (uid {owner}), probably this cluster's predecessor, and has to go first"
     return ""

@@ -11,6 +11,7 @@ from typing import Any
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
+from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.objects.volumes import Claim
@@ -52,6 +53,7 @@ def context_of(
         pod_management={
             name: spec["podManagementPolicy"] for name, spec in specs.items() if spec.get("podManagementPolicy")
         },
+        frontend_claims=tuple(claim["metadata"]["name"] for claim in frontend_claims(cluster, observed.children)),
         claim_sizes={
             name: {claim.name: claim.size for claim in map(Claim.of, templates) if claim.size}
             for name, spec in specs.items()

@@ -14,7 +14,7 @@ from watcher.keys import host_name
 from watcher.settings import Settings
 from watcher.trim import Raw
 
-NEVER_APPLIED = frozenset({"Pod", "PersistentVolumeClaim"})
+NEVER_APPLIED = frozenset({"Pod"})
 
 
 @dataclass(frozen=True, kw_only=True)

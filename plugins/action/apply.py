@@ -170,6 +170,9 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
 
 
 def _owned(wanted: Mapping[str, Any], cluster: StarRocksCluster) -> dict[str, Any]:
+    """As a child of the cluster; but never a volume claim, which would be deleted with it."""
+    if wanted["kind"] == "PersistentVolumeClaim":
+        return dict(wanted)
     metadata = {**wanted["metadata"], "ownerReferences": [owner_reference(cluster)]}
     return {**wanted, "metadata": metadata | {"namespace": cluster.namespace}}
 

@@ -27,6 +27,7 @@ PLURALS = {
     "ConfigMap": "configmaps",
     "Service": "services",
     "StatefulSet": "statefulsets",
+    "PersistentVolumeClaim": "persistentvolumeclaims",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",

@@ -13,6 +13,7 @@ from datetime import datetime
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.pods import instant
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects.claim_marks import CLUSTER_ID, claimed_ids
 from starrocks_operator.objects.names import marker_name
 from starrocks_operator.observed import Children, FrontendView
 
@@ -47,7 +48,10 @@ def founding_of(cluster: StarRocksCluster, children: Children, view: FrontendVie
     shown = _shown_ids(view)
     if noted and marked and noted != marked:
         return Founding(cluster_id=noted, at=at, finding=_two_records(noted, marked))
-    known = noted or marked
+    claimed = claimed_ids(cluster, children)
+    known = noted or marked or (min(claimed) if len(claimed) == 1 else "")
+    if not known and claimed:
+        return Founding(finding=_several_claimed(claimed))
     if finding := _split(known, shown):
         return Founding(cluster_id=known, at=at, finding=finding)
     if not known and view is not None and view.leader is not None and len(set(shown.values())) == 1:
@@ -81,6 +85,16 @@ def _split(known: str, shown: dict[str, str]) -> Finding | None:
         reason="SplitBrain",
         message=f"{was} No membership step is taken. Stop the frontend that founded a new cluster, delete its "
         "metadata volume and its pod, and it joins the old one.",
+        blocks="membership",
+        degraded=True,
+    )
+
+
+def _several_claimed(ids: set[str]) -> Finding:
+    return Finding(
+        reason="SplitBrain",
+        message=f"The frontends' volumes belong to different clusters: {', '.join(sorted(ids))} (annotation "
+        f"{CLUSTER_ID} of their claims). No membership step is taken. Keep the volumes of one of them.",
         blocks="membership",
         degraded=True,
     )

@@ -8,6 +8,7 @@ from starrocks_operator.components import COMPONENTS, Component
 from starrocks_operator.decision import Context
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.autoscaler import autoscaler
+from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
 from starrocks_operator.objects.metadata import Object
@@ -48,3 +49,5 @@ def _workload(
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
     if budget is not None:
         yield budget
+    if name == "fe" and context.cluster_id:
+        yield from (claim_mark(cluster, claim, context.cluster_id) for claim in context.frontend_claims)
