@@ -16,15 +16,18 @@ from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context, Decision, Finding
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
-from starrocks_operator.membership import Founding, Outlook, Situation, founding_of, plan, pods_of, rosters_of
+from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
-from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.objects.names import marker_name
+from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
+from starrocks_operator.rollout import frontends_must_wait
 from starrocks_operator.step import Step
-from starrocks_operator.storage import guarded
+from starrocks_operator.storage import Scene as StorageScene
+from starrocks_operator.storage import guarded, stateful_sets, template_changes
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -64,17 +67,18 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
+    rosters = rosters_of(cluster, case.context, pods_of(observed.children), observed.view)
     outlook = plan(
         Situation(
             observed=observed,
             context=case.context,
-            rosters=rosters_of(cluster, case.context, pods_of(observed.children), observed.view),
+            rosters=rosters,
             founding=case.founding,
             workload=case.workloads.get("fe"),
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook)
+    return _assembled(case, wanted, outlook, rosters)
 
 
 def is_ignored(cluster: StarRocksCluster) -> bool:
@@ -104,17 +108,11 @@ def _unbuildable(failure: Exception) -> Finding:
     )
 
 
-def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
+def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters) -> Decision:
     held = _held(case)
     gates = _gate_waits(held)
-    guard = guarded(
-        case.cluster,
-        wanted=wanted,
-        live=case.workloads,
-        view=case.observed.view,
-        founded=bool(case.founding.cluster_id),
-    )
-    held |= guard.held
+    guards = _guards(case, wanted, rosters)
+    held |= {name: finding.message for name, finding in guards if finding.degraded}
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
     held |= {name: item.waits[0] for name, item in dues.items() if item.waits}
@@ -131,7 +129,9 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
         prune=prune,
         step=outlook.step,
         waits=tuple(wait for item in dues.values() for wait in item.waits) + gates + outlook.waits,
-        findings=standing_findings(case.cluster, case.observed, case.workloads) + guard.findings + outlook.findings,
+        findings=standing_findings(case.cluster, case.observed, case.context.replicas, case.workloads)
+        + tuple(finding for _, finding in guards)
+        + outlook.findings,
         held=held,
         changes=_changes(dues, prune),
         fingerprint=_fingerprint(apply, prune, outlook.step),
@@ -139,16 +139,60 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
 
 
 def _held(case: _Case) -> dict[str, str]:
-    """The gate of backends, compute nodes and autoscaler: a frontend leads, shown by SQL and not by readiness."""
+    """Two gates. Backends, compute nodes and autoscaler: a frontend leads, shown by SQL and not by readiness. And every
+    component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
+    missing = {
+        name: f"held until {configuration.missing} exists"
+        for name, configuration in case.observed.configurations.items()
+        if configuration.missing
+    }
+    if "fe" in missing:  # the others are told the frontends' ports
+        missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
     view = case.observed.view
     if view is not None and view.leader is not None:
-        return {}
-    return {name: NO_LEADER for name in case.context.components if name != "fe"}
+        return missing
+    return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
+
+
+def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, Finding], ...]:
+    """What stands between a changed spec and the data or the quorum, by component."""
+    desired = stateful_sets(wanted)
+    found = guarded(
+        StorageScene(
+            cluster=case.cluster,
+            wanted=desired,
+            live=case.workloads,
+            properties=case.context.properties,
+            view=case.observed.view,
+            now=case.observed.now,
+            founded=_may_be_founded(case),
+        )
+    )
+    frontends = case.workloads.get("fe")
+    if frontends is not None and "fe" in desired and _may_be_founded(case):
+        waiting = frontends_must_wait(case.cluster, rosters.fe, case.observed.view)
+        if waiting is not None and template_changes(desired["fe"], frontends):
+            found += (("fe", waiting),)
+    return found
+
+
+def _may_be_founded(case: _Case) -> bool:
+    """Whether there may be a cluster that has something to lose: what is not understood counts as founded."""
+    if case.founding.cluster_id:
+        return True
+    view = case.observed.view
+    if view is not None and any(answer.outcome != Outcome.REFUSED for answer in view.answers):
+        return True
+    return case.observed.children.get("ConfigMap", marker_name(case.cluster)) is None
 
 
 def _gate_waits(held: Mapping[str, str]) -> tuple[str, ...]:
-    names = [f"{COMPONENTS[name].title}s" if name in COMPONENTS else "the autoscaler" for name in held]
-    return (f"{', '.join(names)}: {NO_LEADER}",) if names else ()
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in held.items():
+        by_reason.setdefault(reason, []).append(
+            f"{COMPONENTS[name].title}s" if name in COMPONENTS else "the autoscaler"
+        )
+    return tuple(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
 
 
 def _changes(dues: Mapping[str, Due], prune: tuple[ObjectKey, ...]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
@@ -10,7 +10,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, live_replicas, profile_finding
+from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, profile_finding
 
 _broken: Recall[tuple[str, ...]] = Recall(1024)
 
@@ -28,10 +28,12 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     return (Finding(reason="InvalidSpec", message=message[:2000], blocks="everything", degraded=True),)
 
 
-def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> tuple[Finding, ...]:
-    """Findings that stop nothing."""
+def standing_findings(
+    cluster: StarRocksCluster, observed: Observed, replicas: Mapping[str, int], workloads: Workloads
+) -> tuple[Finding, ...]:
+    """Findings of the CR and its objects."""
     found = [
-        *_scale_in(cluster, workloads),
+        *_scale_in(cluster, replicas),
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),
@@ -40,10 +42,10 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
     return tuple(finding for finding in found if finding is not None)
 
 
-def _scale_in(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
+def _scale_in(cluster: StarRocksCluster, replicas: Mapping[str, int]) -> Iterator[Finding]:
     for name in HELD_COMPONENTS:
-        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if spec is not None and live is not None and spec.replicas < live:
+        spec, live = cluster.spec.component(name), replicas.get(name, 0)
+        if spec is not None and spec.replicas < live:
             title = COMPONENTS[name].title
             yield Finding(
                 reason="ScaleInNotSupported",
@@ -93,6 +95,7 @@ def _missing_references(observed: Observed) -> Iterator[Finding]:
             yield Finding(
                 reason="ConfigMapMissing",
                 message=f"The configuration of {COMPONENTS[name].title}s cannot be read: {configuration.missing} does "
-                "not exist. Defaults are assumed for its ports.",
+                "not exist. Without it the ports are unknown: nothing that depends on them is applied.",
+                blocks="membership",
                 degraded=True,
             )

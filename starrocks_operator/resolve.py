@@ -18,6 +18,7 @@ from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
 PROFILES = ("safe", "upstream")
+MOST_REPLICAS = 1000  # the CRD says the same; an older object may ask for more
 HELD_COMPONENTS: tuple[ComponentName, ...] = ("fe", "be")  # a lower number of these is not carried out
 
 Workloads = Mapping[str, Raw]
@@ -46,7 +47,7 @@ def context_of(
     return Context(
         profile=profile_of(cluster, workloads, default=default_profile),
         components=tuple(components),
-        replicas=replicas_of(cluster, workloads),
+        replicas=replicas_of(cluster, workloads, observed.children),
         cluster_id=cluster_id,
         properties={name: dict(configurations[name].properties) for name in sorted(configurations)},
         service_names={name: spec["serviceName"] for name, spec in specs.items() if spec.get("serviceName")},
@@ -67,11 +68,11 @@ def profile_of(cluster: StarRocksCluster, workloads: Workloads, *, default: str)
     asked = cluster.annotations.get(PROFILE, "")
     if asked in PROFILES:
         return asked
-    frontend = workloads.get("fe")
-    if frontend is None:
-        return default
-    recorded = (frontend["metadata"].get("annotations") or {}).get(PROFILE, "")
-    return recorded if recorded in PROFILES else "upstream"
+    for name in COMPONENT_NAMES:  # the frontends' word first; if their StatefulSet is gone, the others remember
+        if (workload := workloads.get(name)) is not None:
+            recorded = (workload["metadata"].get("annotations") or {}).get(PROFILE, "")
+            return recorded if recorded in PROFILES else "upstream"
+    return default
 
 
 def profile_finding(cluster: StarRocksCluster) -> Finding | None:
@@ -85,19 +86,28 @@ def profile_finding(cluster: StarRocksCluster) -> Finding | None:
     )
 
 
-def replicas_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
-    """The replicas each StatefulSet shall have. An orphaned one keeps what it has."""
+def replicas_of(cluster: StarRocksCluster, workloads: Workloads, children: Children) -> dict[str, int]:
+    """The replicas each StatefulSet shall have. An orphaned one keeps what it has, and pods without one count too."""
     replicas: dict[str, int] = {}
     for name in COMPONENT_NAMES:
         spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
         if spec is None:
             if live is not None:
                 replicas[name] = live
-        elif name in HELD_COMPONENTS and live is not None:
-            replicas[name] = max(spec.replicas, live)
+        elif name in HELD_COMPONENTS:
+            there = _pods_up_to(cluster, name, children) if live is None else live
+            replicas[name] = max(min(spec.replicas, MOST_REPLICAS), there)
         else:
-            replicas[name] = max(spec.replicas, 0)
+            replicas[name] = max(min(spec.replicas, MOST_REPLICAS), 0)
     return replicas
+
+
+def _pods_up_to(cluster: StarRocksCluster, name: str, children: Children) -> int:
+    """One more than the highest ordinal among the component's pods: a new StatefulSet adopts them all."""
+    prefix = f"{stateful_set_name(cluster, name)}-"
+    names = (raw["metadata"]["name"] for raw in children.of_kind("Pod"))
+    ordinals = (pod.removeprefix(prefix) for pod in names if pod.startswith(prefix))
+    return max((int(ordinal) + 1 for ordinal in ordinals if ordinal.isdecimal()), default=0)
 
 
 def live_replicas(workload: Raw | None) -> int | None:

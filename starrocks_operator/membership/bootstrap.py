@@ -36,7 +36,9 @@ def marked_cluster_id(cluster: StarRocksCluster, children: Children) -> str:
     """The cluster id in the marker, if the marker is this very cluster's and not a namesake's."""
     marker = children.get("ConfigMap", marker_name(cluster))
     data = (marker or {}).get("data") or {}
-    return str(data.get("cluster-id") or "") if data.get("owner-uid") == cluster.uid else ""
+    owners = (marker or {}).get("metadata", {}).get("ownerReferences") or ()
+    ours = data.get("owner-uid") == cluster.uid or not owners  # orphaned: its cluster is being applied again
+    return str(data.get("cluster-id") or "") if ours else ""
 
 
 def founding_of(cluster: StarRocksCluster, children: Children, view: FrontendView | None) -> Founding:

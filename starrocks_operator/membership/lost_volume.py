@@ -55,7 +55,10 @@ def lost_its_volume(
     if row.alive or not row.joined or pod.deleting:
         return False
     added, born = added_at(row.name), meta_born_at(pod, claims, workload, meta_dir=meta_dir)
-    return added is not None and born is not None and born > added + CLOCK_MARGIN
+    if added is None or born is None or born <= added + CLOCK_MARGIN:
+        return False
+    started = instant(row.start_time)  # in FE's time zone: an error of some hours only makes this more careful
+    return started is None or started < born  # what started on this volume has its metadata there
 
 
 def _born(claim: Raw | None) -> datetime | None:

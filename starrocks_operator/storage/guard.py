@@ -1,9 +1,9 @@
 """What stands between a changed spec and the data: the volumes that a StatefulSet was made with, and pods without any.
 
 - Claims of an existing StatefulSet cannot be changed in place. A grown size is kept as it was and reported. Any other
-  difference (a volume removed, added, or of another class) would give pods an empty directory where their data was, or
-  be refused by Kubernetes at every later change: the component is held until spec and claims agree.
-- Where metadata or tablets lie in an emptyDir, replacing a pod loses them. A changed pod template is held unless the
+  difference (a volume removed, added, of another class, or mounted elsewhere) would give pods an empty directory where
+  their data was, or be refused by Kubernetes at every later change: the component is held until spec and pods agree.
+- Where metadata or tablets go with the pod, replacing a pod loses them. A changed pod template is held unless the
   frontends can be taken in again one by one, or the backends hold no tablet, or the owner consents by name.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS, Component
@@ -21,70 +22,86 @@ from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import TEMPLATE_HASH
 from starrocks_operator.objects.volumes import Claim, claims_of
 from starrocks_operator.observed import FrontendView, Raw
+from starrocks_operator.storage.precious import places
 
 LOSS_CONSENT = "starrocks.com/accept-data-loss-at-generation"
 REJOINING_FRONTENDS = 3  # so many, all alive, can lose one after the other and take each in again
+FRESH = timedelta(seconds=30)  # an older count of tablets says nothing: a table may have been made since
 
 Object = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """What the guard found. held: components that may not be applied, each with the reason."""
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What the guard judges. wanted, live: StatefulSets by component. founded: whether anything could be lost."""
 
-    held: Mapping[str, str]
-    findings: tuple[Finding, ...]
-
-
-def guarded(
-    cluster: StarRocksCluster,
-    *,
-    wanted: Mapping[str, Sequence[Object]],
-    live: Mapping[str, Raw],
-    view: FrontendView | None,
-    founded: bool,
-) -> Guarded:
-    """Compare each component's wanted StatefulSet with the live one; `wanted` and `live` are by component.
-
-    founded: whether there is a cluster that could lose anything.
-    """
-    held: dict[str, str] = {}
-    findings: list[Finding] = []
-    for name, stateful_set in live.items():
-        component = COMPONENTS[name]
-        desired = next((item for item in wanted.get(name, ()) if item["kind"] == "StatefulSet"), None)
-        if desired is None:
-            continue
-        found = [*_claims(cluster, component, desired, stateful_set)]
-        if founded:
-            found += _volatile(cluster, component, desired, stateful_set, view)
-        for finding in found:
-            findings.append(finding)
-            if finding.degraded:
-                held.setdefault(name, finding.message)
-    return Guarded(held=held, findings=tuple(findings))
+    cluster: StarRocksCluster
+    wanted: Mapping[str, Object]
+    live: Mapping[str, Raw]
+    properties: Mapping[str, Mapping[str, str]]
+    view: FrontendView | None
+    now: datetime
+    founded: bool
 
 
-def _claims(cluster: StarRocksCluster, component: Component, desired: Object, stateful_set: Raw) -> Iterator[Finding]:
-    spec = next((spec for name, spec in cluster.spec.components.items() if name == component.name), None)
+def guarded(scene: Scene) -> tuple[tuple[str, Finding], ...]:
+    """What is wrong with each component's change; a component with a degrading finding must not be applied."""
+    return tuple(
+        (name, finding)
+        for name in scene.live.keys() & scene.wanted.keys()
+        for finding in (*_claims(scene, COMPONENTS[name]), *_moved(scene, name), *_volatile(scene, COMPONENTS[name]))
+    )
+
+
+def stateful_sets(wanted: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
+    """The StatefulSet among each component's objects."""
+    found = {name: [item for item in items if item["kind"] == "StatefulSet"] for name, items in wanted.items()}
+    return {name: items[0] for name, items in found.items() if items}
+
+
+def template_changes(desired: Object, stateful_set: Raw) -> bool:
+    """Whether applying would replace pods. What we applied last is known by its hash; of another operator's
+    StatefulSet only what we would add or change can be seen."""
+    if (desired["spec"].get("updateStrategy") or {}).get("type") == "OnDelete":
+        return False  # its owner replaces pods by hand
+    recorded = (stateful_set["metadata"].get("annotations") or {}).get(TEMPLATE_HASH)
+    if recorded is not None:
+        return bool(recorded != desired["metadata"]["annotations"][TEMPLATE_HASH])
+    live, wanted = (stateful_set.get("spec") or {}).get("template") or {}, desired["spec"]["template"]
+    return drift.missing({"template": live}, {"template": wanted}) is not None
+
+
+def _claims(scene: Scene, component: Component) -> Iterator[Finding]:
+    spec = next((spec for name, spec in scene.cluster.spec.components.items() if name == component.name), None)
     asked = {claim.name: claim for claim in claims_of(spec)} if spec else {}
-    wanted, live = _templates(desired), _templates(stateful_set)
+    wanted, live = _templates(scene.wanted[component.name]), _templates(scene.live[component.name])
     for name in sorted(wanted.keys() | live.keys()):
-        trouble = _difference(wanted.get(name), live.get(name))
-        if trouble:
-            yield Finding(
-                reason="VolumeChangeNotSupported",
-                message=f"Volume {name} of the {component.title}s {trouble}. The volumes of existing pods cannot be "
-                f"changed yet, and the data on them would be lost: nothing of the {component.title}s is applied until "
-                "the spec says what they were made with.",
-                degraded=True,
-            )
+        if trouble := _difference(wanted.get(name), live.get(name)):
+            yield _unsupported(component, f"Volume {name} of the {component.title}s {trouble}.")
         elif name in asked and name in live and not same_size(asked[name], live[name]):
             yield Finding(
                 reason="VolumeGrowthNotSupported",
                 message=f"Volume {name} of the {component.title}s was made with {live[name].size} and shall have "
                 f"{asked[name].size}: growing volumes is not supported yet. Its size stays; all else is applied.",
             )
+
+
+def _moved(scene: Scene, name: str) -> Iterator[Finding]:
+    component, properties = COMPONENTS[name], scene.properties.get(name) or {}
+    before = places(component, scene.live[name], properties)
+    after = places(component, scene.wanted[name], properties)
+    if scene.founded and before != after:
+        was, will = (", ".join(map(str, found)) for found in (before, after))
+        yield _unsupported(component, f"The data of the {component.title}s lies in {was} and would lie in {will}.")
+
+
+def _unsupported(component: Component, trouble: str) -> Finding:
+    return Finding(
+        reason="VolumeChangeNotSupported",
+        message=f"{trouble} The volumes of existing pods cannot be changed yet, and the data on them would be lost: "
+        f"nothing of the {component.title}s is applied until the spec says what they were made with.",
+        degraded=True,
+    )
 
 
 def _difference(wanted: Claim | None, live: Claim | None) -> str:
@@ -105,52 +122,37 @@ def _templates(stateful_set: Raw) -> dict[str, Claim]:
     return {claim.name: claim for claim in map(Claim.of, templates)}
 
 
-def _volatile(
-    cluster: StarRocksCluster, component: Component, desired: Object, stateful_set: Raw, view: FrontendView | None
-) -> Iterator[Finding]:
-    danger = _danger(component, stateful_set, view)
-    if not danger or not template_changes(desired, stateful_set):
+def _volatile(scene: Scene, component: Component) -> Iterator[Finding]:
+    name, cluster = component.name, scene.cluster
+    lying = places(component, scene.live[name], scene.properties.get(name) or {})
+    if not scene.founded or not any(place.volatile for place in lying):
+        return
+    danger = _danger(scene, name)
+    if not danger or not template_changes(scene.wanted[name], scene.live[name]):
         return
     if cluster.annotations.get(LOSS_CONSENT) == str(cluster.generation):
         return
     yield Finding(
         reason="VolatileStorage",
-        message=f"The pods of the {component.title}s would be replaced, and what they hold lies in an emptyDir: "
-        f"{danger}. Nothing of the {component.title}s is applied. Undo the change; or, if the data may be lost, set "
-        f'the annotation {LOSS_CONSENT}: "{cluster.generation}".',
+        message=f"The pods of the {component.title}s would be replaced, and what they hold goes with them "
+        f"({', '.join(map(str, lying))}): {danger}. Nothing of the {component.title}s is applied. Undo the change; or, "
+        f'if the data may be lost, set the annotation {LOSS_CONSENT}: "{cluster.generation}".',
         degraded=True,
     )
 
 
-def _danger(component: Component, stateful_set: Raw, view: FrontendView | None) -> str:
-    """What would be lost with the pods of this StatefulSet; empty: nothing."""
-    if not _on_empty_dir(component, stateful_set):
-        return ""
-    if component.name == "fe":
-        rows = (view.frontends if view else None) or ()
-        followers = [row for row in rows if row.role in ("LEADER", "FOLLOWER")]
+def _danger(scene: Scene, name: str) -> str:
+    """What would be lost with the pods of this component; empty: nothing."""
+    view = scene.view
+    if name == "fe":
+        followers = [row for row in (view.frontends if view else None) or () if row.role in ("LEADER", "FOLLOWER")]
         if len(followers) >= REJOINING_FRONTENDS and all(row.alive for row in followers):
             return ""
         return "with fewer than three living frontends the cluster's metadata would be gone"
-    if view is None or view.backends is None:
-        return "how many tablets they hold is unknown"
-    tablets = sum(row.tablets or 0 for row in view.backends)
+    if view is None or view.backends is None or scene.now - view.asked_at > FRESH:
+        return "how many tablets they hold is not known just now"
+    counts = [row.tablets for row in view.backends]
+    if not counts or None in counts:
+        return "how many tablets they hold is not known"
+    tablets = sum(count or 0 for count in counts)
     return f"{tablets} tablet replicas are counted on backends" if tablets else ""
-
-
-def _on_empty_dir(component: Component, stateful_set: Raw) -> bool:
-    suffixes = tuple(
-        f"-{suffix}" for volume in component.default_volumes if volume.precious for suffix in volume.suffixes
-    )
-    pod = ((stateful_set.get("spec") or {}).get("template") or {}).get("spec") or {}
-    return any("emptyDir" in volume and volume["name"].endswith(suffixes) for volume in pod.get("volumes") or ())
-
-
-def template_changes(desired: Object, stateful_set: Raw) -> bool:
-    """Whether applying would replace pods. What we applied last is known by its hash; of another operator's
-    StatefulSet only what we would add or change can be seen."""
-    recorded = (stateful_set["metadata"].get("annotations") or {}).get(TEMPLATE_HASH)
-    if recorded is not None:
-        return bool(recorded != desired["metadata"]["annotations"][TEMPLATE_HASH])
-    live, wanted = stateful_set["spec"].get("template") or {}, desired["spec"]["template"]
-    return drift.missing({"template": live}, {"template": wanted}) is not None

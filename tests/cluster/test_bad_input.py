@@ -10,6 +10,7 @@ import pytest
 
 from lab.space import Space
 from lab.stack import wait_for
+from starrocks_operator.rollout import OUTAGE_CONSENT
 from tests.cluster.clusters import cluster
 
 
@@ -108,6 +109,9 @@ def test_a_refused_password_is_said_and_does_not_lock_anybody_out(space: Space) 
     reference = {"secretKeyRef": {"name": "root", "key": "password"}}
     change = {"starRocksFeSpec": {"feEnvVars": [{"name": "MYSQL_PWD", "valueFrom": reference}]}}
     space.patch("StarRocksCluster", "one", {"spec": change})
+    assert OUTAGE_CONSENT in degraded(space, "one", "QuorumWouldSuffer")  # the lone frontend has to restart
+    generation = space.get("StarRocksCluster", "one")["metadata"]["generation"]
+    space.patch("StarRocksCluster", "one", {"metadata": {"annotations": {OUTAGE_CONSENT: str(generation)}}})
     space.wait_ready("one")
     assert space.stack.witness.testify(secrets=(password,)) == []
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from starrocks_operator.observed import Configuration
 from starrocks_operator.storage import LOSS_CONSENT
 from tests.unit.membership_world import World
 
@@ -105,3 +108,107 @@ def test_the_owner_may_consent_to_the_loss_for_one_generation() -> None:
     world.raw["metadata"]["annotations"] = {LOSS_CONSENT: "7"}
     assert "sample-be" in due(world)
     assert findings(world) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        (BE, {"mountPath": "/data/be"}),
+        (BE, {"subPath": "inner"}),
+        (FE, {"mountPath": "/data/meta"}),
+    ],
+)
+def test_a_volume_mounted_elsewhere_holds_the_component(field: str, change: dict[str, str]) -> None:
+    world = World()
+    volumes(world, field)[0].update(change)
+    assert "VolumeChangeNotSupported" in findings(world)
+    assert f"sample-{field[9:11].lower()}" not in due(world)
+
+
+def test_another_home_moves_the_data_and_is_held() -> None:
+    world = World()
+    world.raw["spec"][BE]["beEnvVars"] = [{"name": "STARROCKS_ROOT", "value": "/srv"}]
+    assert "VolumeChangeNotSupported" in findings(world)
+
+
+def test_an_empty_dir_is_known_by_where_it_is_mounted_and_not_by_its_name() -> None:
+    world = World()
+    world.raw["spec"][BE]["storageVolumes"] = [
+        {"name": "vol0", "mountPath": "/opt/starrocks/be/storage", "storageClassName": "emptyDir"}
+    ]
+    world.remove("StatefulSet", "sample-be")
+    world.settle()
+    world.raw["spec"][BE]["image"] = "starrocks/be-ubuntu:3.5.6"
+    assert "VolatileStorage" in findings(world)
+
+
+@pytest.mark.parametrize("tablets", [None, 10])
+def test_unknown_tablets_count_as_tablets(tablets: int | None) -> None:
+    world = on_empty_dirs()
+    world.backends = [replace(row, tablets=tablets) for row in world.backends]
+    world.look()
+    world.raw["spec"][BE]["image"] = "starrocks/be-ubuntu:3.5.6"
+    assert due(world) == set()
+
+
+def test_an_old_count_of_tablets_is_no_count() -> None:
+    world = on_empty_dirs()
+    world.backends = [replace(row, tablets=0) for row in world.backends]
+    world.look()
+    world.raw["spec"][BE]["image"] = "starrocks/be-ubuntu:3.5.6"
+    assert "sample-be" in due(world)
+    world.now += timedelta(minutes=1)
+    assert due(world) == set()
+
+
+def test_what_is_not_understood_counts_as_founded() -> None:
+    """Another operator's lone frontend on an emptyDir refuses our password: its metadata is no less worth."""
+    world = on_empty_dirs(fe=1)
+    del world.raw["status"]
+    world.remove("ConfigMap", "sample-fe-bootstrap")
+    world.view = None
+    world.raw["spec"][FE]["image"] = "starrocks/fe-ubuntu:3.5.6"
+    assert "VolatileStorage" in findings(world)
+    assert "sample-fe" not in due(world)
+
+
+def test_a_first_start_that_never_founded_anything_can_be_corrected() -> None:
+    world = on_empty_dirs(fe=1)
+    del world.raw["status"]
+    world.get("ConfigMap", "sample-fe-bootstrap")["data"]["cluster-id"] = ""
+    world.view = None
+    world.raw["spec"][FE]["image"] = "starrocks/fe-ubuntu:3.5.6"
+    assert "sample-fe" in due(world)
+
+
+@pytest.mark.parametrize("component", ["fe", "be"])
+def test_pods_without_a_stateful_set_are_all_adopted(component: str) -> None:
+    world = World(fe=3, be=5)
+    world.raw["spec"][FE]["replicas"] = 1
+    world.raw["spec"][BE]["replicas"] = 3
+    world.remove("StatefulSet", f"sample-{component}")
+    context = world.decide().context
+    assert (context.replicas["fe"], context.replicas["be"]) == (3, 5)
+
+
+def test_the_profile_is_remembered_by_the_stateful_sets_that_are_left() -> None:
+    world = World(profile="upstream")
+    world.profile = "safe"
+    world.remove("StatefulSet", "sample-fe")
+    assert world.decide().context.profile == "upstream"
+
+
+def test_a_missing_configuration_moves_nobodys_pods() -> None:
+    world = World()
+    missing = Configuration(missing="ConfigMap sample-fe-cm")
+    world.observed_extras = {"configurations": {"fe": missing}}
+    world.raw["spec"][FE]["image"] = "starrocks/fe-ubuntu:3.5.6"
+    world.raw["spec"][BE]["image"] = "starrocks/be-ubuntu:3.5.6"
+    assert due(world) == set()
+    assert "ConfigMapMissing" in findings(world)
+
+
+def test_a_huge_number_of_pods_is_decided_on_quickly() -> None:
+    world = World()
+    world.raw["spec"]["starRocksCnSpec"]["replicas"] = 3_000_000
+    assert world.decide().context.replicas["cn"] == 1000
