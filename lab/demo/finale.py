@@ -6,30 +6,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.panel import Panel
 from rich.table import Table
 
 from lab.question import ask
 
 STATEMENTS = {
-    "SHOW FRONTENDS": ("IP", "EditLogPort", "Role", "ClusterId", "Join", "Alive", "Version"),
-    "SHOW BACKENDS": ("BackendId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "TabletNum", "Version"),
-    "SHOW COMPUTE NODES": ("ComputeNodeId", "IP", "HeartbeatPort", "Alive", "SystemDecommissioned", "Version"),
+    "SHOW FRONTENDS": ("IP", "Role", "ClusterId", "Join", "Alive", "Version"),
+    "SHOW BACKENDS": ("BackendId", "IP", "Alive", "SystemDecommissioned", "TabletNum", "Version"),
+    "SHOW COMPUTE NODES": ("ComputeNodeId", "IP", "Alive", "SystemDecommissioned", "Version"),
 }
 
 
 def frontends_say(console: Console, address: str) -> None:
     """FE's own SHOW FRONTENDS, SHOW BACKENDS and SHOW COMPUTE NODES, the columns that tell most."""
     for statement, columns in STATEMENTS.items():
-        table = Table(*columns, title=f"{statement}  (asked of {address}:9030)", title_justify="left")
+        table = Table(title=f"{statement}  (asked of {address}:9030)", title_justify="left")
+        for column in columns:
+            table.add_column(column, overflow="fold")
         for row in ask(address, statement):
             table.add_row(*(short(str(row.get(column, ""))) for column in columns))
         console.print(table)
 
 
 def short(text: str) -> str:
-    """A host without the domain that all share."""
-    return text.removesuffix(".svc.cluster.local")
+    """A host by its pod's name alone: the rest is the same for all."""
+    return text.split(".")[0] if ".svc." in text else text
 
 
 def objects_made(console: Console, objects: Sequence[str]) -> None:
@@ -65,4 +66,5 @@ def next_steps(console: Console, *, kubeconfig: Path, kubectl: Path, name: str, 
         "",
         "`make down` stops what this started.",
     ]
-    console.print(Panel("\n".join(lines), title="What to try next", border_style="green"), soft_wrap=True)
+    console.rule("What to try next", style="green")
+    console.print("\n".join(lines), soft_wrap=True, highlight=False, markup=False)
