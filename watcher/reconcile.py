@@ -108,6 +108,7 @@ class Reconciler:
     async def _decide(self, key: Key, raw: Raw, cluster: StarRocksCluster, sight: Sight, memory: _Memory) -> str:
         """Decide and write status until the two agree, then act."""
         memory.settled, memory.trouble = False, ""
+        revision = sight.revision
         for _ in range(ROUNDS):
             with RECONCILE_SECONDS.time():
                 decision = self.domain.decide(cluster, sight.observed, default_profile=self.settings.default_profile)
@@ -115,6 +116,7 @@ class Reconciler:
             written = await self.writer.write(raw, status)
             if written is None:
                 break
+            revision = self._take_in(key, written, revision)
             await self._tell(raw, written, status)
             raw = written
             cluster = self.domain.parse(raw)
@@ -123,16 +125,21 @@ class Reconciler:
         if decision.due:
             return await self._run(key, raw, cluster, decision, memory)
         memory.settled = not decision.waits and not any(finding.degraded for finding in decision.findings)
-        memory.revision, memory.inputs = self.index.revision(key), sight.inputs
+        memory.revision, memory.inputs = revision, sight.inputs
         self.observer.settle(key, settled=memory.settled)
-        if self.index.children(key) is not sight.observed.children:
+        if self.index.revision(key) != revision:
             self.queue.add(key)
         elif not memory.settled and sight.observed.view is None:
             self.queue.add(key, delay=self.settings.poll_interval)
         return "settled" if memory.settled else "waiting"
 
+    def _take_in(self, key: Key, written: Raw, revision: int) -> int:
+        """Our own write is no news. Returns the revision that was judged: not the index's if anything else changed."""
+        undisturbed = self.index.revision(key) == revision
+        self.index.put(written)
+        return self.index.revision(key) if undisturbed else revision
+
     async def _tell(self, before: Raw, after: Raw, status: Mapping[str, object]) -> None:
-        self.index.put(after)
         transitions = self.domain.transitions(before.get("status") or {}, status)
         for transition in transitions:
             log.info("transition", cluster=_label(after), reason=transition.reason, note=transition.message)

@@ -179,6 +179,21 @@ async def test_our_own_status_write_wakes_nobody(world: World) -> None:
     assert world.index.put(echo) is None
 
 
+async def test_what_happens_while_status_is_written_is_judged(world: World) -> None:
+    """A pod that gets ready in that moment must not count as seen."""
+
+    def status(cluster: StarRocksCluster, run: RunReport | None) -> dict[str, Any]:
+        if world.decisions == 1:
+            world.queue.add(world.index.put(child_raw("StatefulSet", "c-fe", "c")) or KEY)
+        return {"phase": "running"}
+
+    world.status = status
+    world.appears()
+    await until(lambda: world.status_writes)
+    await idle(world)
+    assert world.decisions == 3, "one, one for the status that was written, and one for what happened meanwhile"
+
+
 async def test_a_status_that_somebody_else_changed_is_put_right(world: World) -> None:
     world.appears()
     await until(lambda: world.status_writes)
