@@ -184,7 +184,8 @@ async def test_what_happens_while_status_is_written_is_judged(world: World) -> N
 
     def status(cluster: StarRocksCluster, run: RunReport | None) -> dict[str, Any]:
         if world.decisions == 1:
-            world.queue.add(world.index.put(child_raw("StatefulSet", "c-fe", "c")) or KEY)
+            assert world.index.put(child_raw("Service", "sample-fe-service", "sample")) == KEY
+            world.queue.add(KEY)
         return {"phase": "running"}
 
     world.status = status
