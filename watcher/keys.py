@@ -10,6 +10,7 @@ from starrocks_operator.model import GROUP, KIND, Key
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 COMPONENT_LABEL = "app.kubernetes.io/component"
 BY_LABEL = frozenset({"Pod", "PersistentVolumeClaim"})  # their controller is a StatefulSet, or nobody
+COMPONENT_LABELS = frozenset({"fe", "be", "cn", "autoscaler"})
 
 
 def key_of(raw: Mapping[str, Any]) -> Key | None:
@@ -40,10 +41,20 @@ def _by_label(metadata: Mapping[str, Any]) -> str:
 
 
 def _by_owner(metadata: Mapping[str, Any]) -> str:
-    for reference in metadata.get("ownerReferences") or ():
-        if reference.get("controller") and reference.get("kind") == KIND and _group(reference) == GROUP:
+    """The controller's name. Objects that were orphaned have none; their labels still tell whose they are."""
+    controllers = [owner for owner in metadata.get("ownerReferences") or () if owner.get("controller")]
+    if not controllers:
+        return _orphan_of(metadata)
+    for reference in controllers:
+        if reference.get("kind") == KIND and _group(reference) == GROUP:
             return str(reference["name"])
     return ""
+
+
+def _orphan_of(metadata: Mapping[str, Any]) -> str:
+    """Everything but pods and claims carries the name of the cluster itself."""
+    labels = metadata.get("labels") or {}
+    return str(labels.get(OWNER_LABEL, "")) if labels.get(COMPONENT_LABEL) in COMPONENT_LABELS else ""
 
 
 def _group(reference: Mapping[str, Any]) -> str:

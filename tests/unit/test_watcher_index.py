@@ -8,8 +8,8 @@ from starrocks_operator.model import Key
 from starrocks_operator.observed import ObjectKey
 from tests.unit.watcher_fakes import KEY, child_raw, cluster_raw, pod_raw
 from watcher.index import Index
-from watcher.keys import host_name, key_of
-from watcher.trim import trim
+from watcher.keys import COMPONENT_LABEL, host_name, key_of
+from watcher.trim import Raw, trim
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,62 @@ def test_other_objects_belong_to_their_controller() -> None:
     orphan["metadata"]["ownerReferences"][0]["apiVersion"] = "other.com/v1"
     assert key_of(orphan) is None
     assert host_name(KEY) == "ns.sample"
+
+
+ORPHANS = [
+    ("StatefulSet", "sample-fe", "fe"),
+    ("Service", "sample-be-search", "be"),
+    ("ConfigMap", "sample-fe-bootstrap", "fe"),
+    ("PodDisruptionBudget", "sample-cn", "cn"),
+    ("HorizontalPodAutoscaler", "sample-cn-autoscaler", "autoscaler"),
+]
+
+
+def orphan(kind: str, name: str, component: str, *, version: int = 1) -> Raw:
+    """A child after `kubectl delete --cascade=orphan` of its cluster."""
+    raw = child_raw(kind, name, "sample", version=version)
+    raw["metadata"]["labels"][COMPONENT_LABEL] = component
+    del raw["metadata"]["ownerReferences"]
+    return raw
+
+
+@pytest.mark.parametrize(("kind", "name", "component"), ORPHANS)
+def test_an_orphan_belongs_by_label(kind: str, name: str, component: str) -> None:
+    assert key_of(orphan(kind, name, component)) == KEY
+
+
+def test_an_owner_that_is_no_controller_leaves_an_orphan_an_orphan() -> None:
+    raw = orphan("Service", "s", "fe")
+    raw["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "u"}]
+    assert key_of(raw) == KEY
+
+
+@pytest.mark.parametrize("component", ["", "feproxy", "FE"])
+def test_a_label_alone_makes_no_child(component: str) -> None:
+    assert key_of(orphan("ConfigMap", "c", component)) is None
+
+
+def test_another_controller_outweighs_the_labels() -> None:
+    raw = orphan("Service", "s", "fe")
+    raw["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": "u", "controller": True}
+    ]
+    assert key_of(raw) is None
+
+
+def test_a_predecessors_child_is_still_known() -> None:
+    raw = child_raw("StatefulSet", "sample-fe", "sample")
+    raw["metadata"]["ownerReferences"][0]["uid"] = "an older one"
+    assert key_of(raw) == KEY
+
+
+def test_a_child_stays_in_sight_when_it_is_orphaned_and_that_is_news() -> None:
+    index = Index()
+    index.put(child_raw("StatefulSet", "sample-fe", "sample", version=1))
+    assert index.put(orphan("StatefulSet", "sample-fe", "fe", version=2)) == KEY
+    assert set(index.children(KEY).objects) == {ObjectKey("StatefulSet", "sample-fe")}
+    assert index.drop(orphan("StatefulSet", "sample-fe", "fe", version=3)) == KEY
+    assert index.children(KEY).objects == {}
 
 
 def test_what_nobody_reads_is_dropped() -> None:
