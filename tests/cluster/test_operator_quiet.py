@@ -107,7 +107,7 @@ def eavesdropping(operators: Operators) -> Iterator[set[str]]:
 
 def test_the_password_is_seen_by_nobody(operators: Operators) -> None:
     space, password = operators.space, "correct-horse-battery"
-    space.apply(cluster("one", be=1, cn=2, volumes=True))
+    space.apply(cluster("one", fe=3, be=1, cn=2, volumes=True))
     operators.start("first", "--log-level", "debug")
     space.wait_ready("one")
     space.show("one", f"SET PASSWORD = PASSWORD('{password}')")
