@@ -19,7 +19,9 @@ class Context:
 
     profile: `upstream` or `safe`.
     components: those whose objects may be applied now (their gates are open); a subset of COMPONENTS.
-    replicas: the replicas each StatefulSet shall have, by component. Differs from the CR while a scale-in is held.
+    replicas: the replicas each StatefulSet shall have, by component. Differs from the CR until a scale-in is over.
+    wished: the replicas that the spec asks for; an orphaned component keeps what it has.
+    live: the replicas that each existing StatefulSet has.
     cluster_id: the cluster id that was recorded at bootstrap; empty before.
     properties: each component's configuration file, for the ports; by component.
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
@@ -34,6 +36,8 @@ class Context:
     service_names: Mapping[str, str] = field(default_factory=dict)
     pod_management: Mapping[str, str] = field(default_factory=dict)
     claim_sizes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    wished: Mapping[str, int] = field(default_factory=dict)
+    live: Mapping[str, int] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -47,7 +51,7 @@ class Context:
 class Finding:
     """Something a person should know: becomes part of a condition and, when it appears, an Event.
 
-    reason: CamelCase, stable: ScaleInNotSupported, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
+    reason: CamelCase, stable: ScaleInRefused, ScaleInStalled, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
     blocks: what it stops: "nothing", "membership" (no step is taken), "everything" (nothing is applied either).
     degraded: whether it makes `Degraded` True.
     """

@@ -10,7 +10,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, live_replicas, profile_finding
+from starrocks_operator.resolve import Workloads, profile_finding
 
 _broken: Recall[tuple[str, ...]] = Recall(1024)
 
@@ -31,24 +31,11 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
 def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> tuple[Finding, ...]:
     """Findings that stop nothing."""
     found = [
-        *_scale_in(cluster, workloads),
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
-
-
-def _scale_in(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
-    for name in HELD_COMPONENTS:
-        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if spec is not None and live is not None and spec.replicas < live:
-            title = COMPONENTS[name].title
-            yield Finding(
-                reason="ScaleInNotSupported",
-                message=f"The spec asks for {spec.replicas} {title}s and there are {live}: scaling {title}s in is not "
-                f"supported yet, so all {live} stay. Set replicas to {live} to settle this.",
-            )
 
 
 def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.decision import Context, Finding
-from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
+from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
 PROFILES = ("safe", "upstream")
-HELD_COMPONENTS: tuple[ComponentName, ...] = ("fe", "be")  # a lower number of these is not carried out
-
 Workloads = Mapping[str, Raw]
 
 
@@ -57,6 +55,8 @@ def context_of(
             for name, spec in specs.items()
             if (templates := spec.get("volumeClaimTemplates"))
         },
+        wished=wished_of(cluster, workloads),
+        live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
     )
 
 
@@ -83,18 +83,22 @@ def profile_finding(cluster: StarRocksCluster) -> Finding | None:
 
 
 def replicas_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
-    """The replicas each StatefulSet shall have. An orphaned one keeps what it has."""
-    replicas: dict[str, int] = {}
+    """The replicas each StatefulSet shall have: never fewer than it has. Only a step of the membership takes one
+    away, when its member may go; from then on this follows."""
+    wished = wished_of(cluster, workloads)
+    return {name: max(count, live_replicas(workloads.get(name)) or 0) for name, count in wished.items()}
+
+
+def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
+    """The replicas that the spec asks for. An orphaned component keeps what it has."""
+    wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
         spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if spec is None:
-            if live is not None:
-                replicas[name] = live
-        elif name in HELD_COMPONENTS and live is not None:
-            replicas[name] = max(spec.replicas, live)
-        else:
-            replicas[name] = max(spec.replicas, 0)
-    return replicas
+        if spec is not None:
+            wished[name] = max(spec.replicas, 0)
+        elif live is not None:
+            wished[name] = live
+    return wished
 
 
 def live_replicas(workload: Raw | None) -> int | None:

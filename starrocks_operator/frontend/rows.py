@@ -51,6 +51,11 @@ def compute_node_row(record: Record) -> ComputeRow:
     return _compute_row(record, "computenodeid")
 
 
+def settings_of(found: Iterable[Record]) -> dict[str, str]:
+    """The rows of ADMIN SHOW FRONTEND CONFIG as values by key."""
+    return {text(record, "key"): text(record, "value") for record in found}
+
+
 def _compute_row(record: Record, id_column: str) -> ComputeRow:
     return ComputeRow(
         id=text(record, id_column),

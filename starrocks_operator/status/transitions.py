@@ -12,7 +12,7 @@ NORMAL, WARNING = "Normal", "Warning"
 
 _GOOD = {"Ready": "True", "Degraded": "False", "QuorumSafe": "True"}
 _TOLD_WHEN_NOT_READY = frozenset(
-    {"ScaleInNotSupported", "ForeignDecommission", "ComponentOrphaned", "VolumeGrowthNotSupported"}
+    {"ScaleInRefused", "ScaleInHeld", "ForeignDecommission", "ComponentOrphaned", "VolumeGrowthNotSupported"}
 )
 
 
