@@ -17,6 +17,7 @@ from starrocks_operator.decision import Context, Decision, Finding
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
 from starrocks_operator.membership import Founding, Outlook, Situation, founding_of, plan, pods_of, rosters_of
+from starrocks_operator.membership.frontend_count import known_frontends
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
@@ -71,6 +72,7 @@ def decide(
             rosters=rosters_of(cluster, case.context, pods_of(observed.children), observed.view),
             founding=case.founding,
             workload=case.workloads.get("fe"),
+            known=known_frontends(cluster),
             grace=grace,
         )
     )

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
+from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import Workloads, profile_finding
+from starrocks_operator.resolve import Workloads, live_replicas, profile_finding
 
 _broken: Recall[tuple[str, ...]] = Recall(1024)
 
@@ -31,6 +32,7 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
 def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> tuple[Finding, ...]:
     """Findings that stop nothing."""
     found = [
+        refusal(cluster, live_replicas(workloads.get("fe"))),
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.decision import Context, Finding
+from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
@@ -43,7 +44,7 @@ def context_of(
     return Context(
         profile=profile_of(cluster, workloads, default=default_profile),
         components=tuple(components),
-        replicas=replicas_of(cluster, workloads),
+        replicas=_grown(cluster, observed, workloads),
         cluster_id=cluster_id,
         properties={name: dict(configurations[name].properties) for name in sorted(configurations)},
         service_names={name: spec["serviceName"] for name, spec in specs.items() if spec.get("serviceName")},
@@ -89,12 +90,22 @@ def replicas_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, in
     return {name: max(count, live_replicas(workloads.get(name)) or 0) for name, count in wished.items()}
 
 
+def _grown(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> dict[str, int]:
+    """The same, with the frontends only as far as their volumes allow."""
+    replicas, live = replicas_of(cluster, workloads), live_replicas(workloads.get("fe"))
+    if live is not None and replicas["fe"] > live:
+        replicas["fe"] = growable_to(cluster, observed, workloads["fe"], live=live, wished=replicas["fe"])
+    return replicas
+
+
 def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
     """The replicas that the spec asks for. An orphaned component keeps what it has."""
     wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
         spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if spec is not None:
+        if name == "fe" and spec is not None and live is not None and is_refused(spec.replicas, live):
+            wished[name] = live
+        elif spec is not None:
             wished[name] = max(spec.replicas, 0)
         elif live is not None:
             wished[name] = live

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
@@ -25,6 +26,7 @@ class Situation:
     rosters: Rosters
     founding: Founding
     workload: Raw | None = None  # the frontends' StatefulSet
+    known: Mapping[str, str] = field(default_factory=dict)  # by pod, the frontend that FE last had for it
     grace: timedelta = DEFAULT_GRACE
 
 
@@ -43,6 +45,7 @@ def plan(situation: Situation) -> Outlook:
             grace=situation.grace,
             claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
             workload=situation.workload,
+            known=situation.known,
             meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
         ),
     )

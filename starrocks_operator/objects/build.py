@@ -11,6 +11,7 @@ from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
 from starrocks_operator.objects.metadata import Object
+from starrocks_operator.objects.names import pod_name
 from starrocks_operator.objects.services import external_service, headless_service
 from starrocks_operator.objects.stateful_set import stateful_set
 
@@ -39,7 +40,7 @@ def _workload(
     properties = context.properties.get(name, {})
     safe = context.profile == "safe"
     if name == "fe":
-        yield marker(cluster, context.cluster_id)
+        yield marker(cluster, context.cluster_id, leaving=_leaving_frontends(cluster, context))
         if safe:
             yield scripts(cluster)
     yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
@@ -48,3 +49,8 @@ def _workload(
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
     if budget is not None:
         yield budget
+
+
+def _leaving_frontends(cluster: StarRocksCluster, context: Context) -> tuple[str, ...]:
+    live = context.live.get("fe", 0)
+    return tuple(pod_name(cluster, "fe", ordinal) for ordinal in range(context.wished.get("fe", live), live))
