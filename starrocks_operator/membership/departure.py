@@ -13,6 +13,7 @@ from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_table import Case, FrontendSlot, Ground, Standing, Wish
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.quorum import VOTING_ROLES, Order, removal_of
+from starrocks_operator.membership.shrink import shrink
 from starrocks_operator.membership.slots import Roster
 from starrocks_operator.observed import FrontendRow, FrontendView, Outcome
 from starrocks_operator.step import Step, StepKind
@@ -37,10 +38,10 @@ def leave(slot: FrontendSlot, cases: Sequence[Case], roster: Roster[FrontendRow]
             waits=(f"frontend {slot.name} is leaving, but not yet: {obstacle}",),
             findings=(_blocked(slot, obstacle),) if blocked else (),
         )
-    return Outlook(step=_first_step(slot, row, removal.order, ground), waits=(f"frontend {slot.name} is leaving",))
+    return Outlook(step=_first_step(slot, row, removal.order, roster), waits=(f"frontend {slot.name} is leaving",))
 
 
-def _first_step(slot: FrontendSlot, row: FrontendRow, order: Order | None, ground: Ground) -> Step:
+def _first_step(slot: FrontendSlot, row: FrontendRow, order: Order | None, roster: Roster[FrontendRow]) -> Step:
     if order == Order.DROP_FIRST:
         return Step(
             kind=StepKind.DROP_FOLLOWER,
@@ -51,27 +52,18 @@ def _first_step(slot: FrontendSlot, row: FrontendRow, order: Order | None, groun
             expects=(("name", row.name), ("alive", "true"), ("role", "FOLLOWER")),
         )
     reason = f"Frontend {slot.name} is no longer wanted. Its pod goes; when it is dead, it is dropped."
-    return shrink(slot, ground, reason=reason, reversible=True)
+    return shrink(roster, slot, member=row.name, reason=reason)
 
 
-def release(slot: FrontendSlot, roster: Roster[FrontendRow], ground: Ground) -> Outlook:
+def release(slot: FrontendSlot, roster: Roster[FrontendRow]) -> Outlook:
     """Takes away the place of one that has no vote. If it was just dropped it still runs, cut off from the rest."""
     wait = f"frontend {slot.name} is leaving: its pod goes"
     if slot.ordinal != roster.live - 1:
         return Outlook(waits=(f"{wait} when those with higher ordinals have left",))
     member = "an observer only" if slot.rows else "no member any more"
     reason = f"Frontend {slot.name} is no longer wanted, and is {member}: its pod goes."
-    return Outlook(step=shrink(slot, ground, reason=reason, reversible=False), waits=(wait,))
-
-
-def shrink(slot: FrontendSlot, ground: Ground, *, reason: str, reversible: bool) -> Step:
-    """The step that takes the highest ordinal away from the StatefulSet."""
-    return Step(
-        kind=StepKind.SHRINK_STATEFUL_SET,
-        target=((ground.workload or {}).get("metadata") or {}).get("name", slot.name.rpartition("-")[0]),
-        reason=reason,
-        reversible=reversible,
-        expects=(("from", str(slot.ordinal + 1)), ("to", str(slot.ordinal))),
+    return Outlook(
+        step=shrink(roster, slot, member=slot.row.name if slot.row else "absent", reason=reason), waits=(wait,)
     )
 
 

@@ -81,7 +81,7 @@ def _outlook(case: Case, cases: list[Case], roster: Roster[FrontendRow], ground:
         case Move.LEAVE:
             return leave(slot, cases, roster, ground)
         case Move.SHRINK:
-            return release(slot, roster, ground)
+            return release(slot, roster)
         case Move.FORGET:
             return _forget(slot)
         case Move.REPORT:
