@@ -51,7 +51,7 @@ class Context:
 class Finding:
     """Something a person should know: becomes part of a condition and, when it appears, an Event.
 
-    reason: CamelCase, stable: ScaleInRefused, ScaleInStalled, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
+    reason: CamelCase, stable: ScaleInRefused, ScaleInStalled, SplitBrain, LeaderMissing, PasswordRefused, …
     blocks: what it stops: "nothing", "membership" (no step is taken), "everything" (nothing is applied either).
     degraded: whether it makes `Degraded` True.
     """

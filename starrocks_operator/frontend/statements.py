@@ -17,6 +17,8 @@ SHOW_COMPUTE_NODES = "SHOW COMPUTE NODES"
 SHOW_SETTING = "ADMIN SHOW FRONTEND CONFIG LIKE '{key}'"
 """Answered by every frontend from its own memory."""
 
+MOST_REPLICAS = "SELECT MAX(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta"
+
 _FORMS: Mapping[StepKind, str] = {
     StepKind.ADD_FOLLOWER: 'ALTER SYSTEM ADD FOLLOWER "{target}"',
     StepKind.DROP_FOLLOWER: 'ALTER SYSTEM DROP FOLLOWER "{target}"',

@@ -16,6 +16,7 @@ from starrocks_operator.frontend.act import perform
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint, endpoints
 from starrocks_operator.frontend.look import look
 from starrocks_operator.frontend.pool import FrontendPool
+from starrocks_operator.membership import questions_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
@@ -47,7 +48,7 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
     properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
     places = endpoints(cluster, observed.children, properties)
-    view = look(places, credentials, pool=pool)
+    view = look(places, credentials, pool=pool, questions=questions_of(cluster, observed.children))
     observed = replace(observed, view=view)
     decision = decide(cluster, observed, default_profile=default_profile)
     again = decision.step

@@ -8,12 +8,13 @@ from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import frontends, nodes
-from starrocks_operator.membership.backends import BACKENDS
 from starrocks_operator.membership.bootstrap import Founding
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendView, Observed, Outcome, Raw
 
 
@@ -21,6 +22,7 @@ from starrocks_operator.observed import FrontendView, Observed, Outcome, Raw
 class Situation:
     """What membership is decided on, worked out once per decision."""
 
+    cluster: StarRocksCluster
     observed: Observed
     context: Context
     rosters: Rosters
@@ -49,9 +51,9 @@ def plan(situation: Situation) -> Outlook:
             meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
         ),
     )
-    ground = nodes.Ground(now=observed.now, since=situation.founding.at, grace=situation.grace)
+    ground = node_ground(situation.cluster, observed, since=situation.founding.at, grace=situation.grace)
     if view.backends is not None:
-        outlook = outlook.then(nodes.plan(situation.rosters.be, BACKENDS, ground))
+        outlook = outlook.then(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))
     if view.compute_nodes is not None:
         outlook = outlook.then(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
     blocked = any(finding.blocks != "nothing" for finding in guards)
