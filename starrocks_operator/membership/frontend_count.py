@@ -6,11 +6,13 @@ ordinal whose volume still holds the metadata of a dropped member.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from starrocks_operator.decision import Finding
+from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.membership.lost_volume import meta_claim
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model.status import Member
 from starrocks_operator.objects.names import pod_name
 from starrocks_operator.observed import Observed, Raw
 
@@ -37,9 +39,18 @@ def refusal(cluster: StarRocksCluster, live: int | None) -> Finding | None:
 
 
 def known_frontends(cluster: StarRocksCluster) -> dict[str, str]:
-    """By pod, the member name that FE last had for it, as the status tells."""
+    """By pod, the member name that FE last had for it, as the status tells; of dropped ones, too."""
+    return {member.name: member.id for member in _frontends(cluster) if member.name and member.id}
+
+
+def _listed_last(cluster: StarRocksCluster) -> set[str]:
+    """The pods whose members FE listed when it was last heard."""
+    return {member.name for member in _frontends(cluster) if member.id and member.state != DROPPED}
+
+
+def _frontends(cluster: StarRocksCluster) -> Iterator[Member]:
     members = cluster.status.members if cluster.status else ()
-    return {member.name: member.id for member in members if member.kind == "frontend" and member.name and member.id}
+    return (member for member in members if member.kind == "frontend")
 
 
 def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | None, *, live: int, wished: int) -> int:
@@ -50,7 +61,7 @@ def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | N
     view = observed.view
     heard = view is not None and view.leader is not None and view.frontends is not None
     listed = {row.host.split(".")[0] for row in (view.frontends or () if heard and view else ())}
-    listed |= set() if heard else set(known_frontends(cluster))
+    listed |= set() if heard else _listed_last(cluster)
     configuration = observed.configurations.get("fe")
     meta_dir = (configuration.properties if configuration else {}).get("meta_dir", "")
     claims: Mapping[str, Raw] = {

@@ -11,6 +11,8 @@ from starrocks_operator.membership.slots import DEFAULT_GRACE, Slot
 from starrocks_operator.observed import FrontendRow, FrontendView, Raw
 
 FrontendSlot = Slot[FrontendRow]
+DROPPED = "dropped"
+"""The state, in status.members, of one that FE does not list any more and whose volume is still the old one."""
 
 
 class Wish(StrEnum):

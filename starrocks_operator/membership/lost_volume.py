@@ -50,11 +50,11 @@ def meta_born_at(pod: Pod, claims: Mapping[str, Raw], workload: Raw | None, *, m
     if volume is None:
         return pod.created  # in the container's own file system
     if claim := meta_claim(pod.name, workload, meta_dir=meta_dir):
-        return _born(claims.get(claim))
+        return born_at(claims.get(claim))
     template = (spec.get("template") or {}).get("spec") or {}
     source: Mapping[str, Any] = next((item for item in template.get("volumes") or () if item.get("name") == volume), {})
     if "persistentVolumeClaim" in source:
-        return _born(claims.get((source["persistentVolumeClaim"] or {}).get("claimName", "")))
+        return born_at(claims.get((source["persistentVolumeClaim"] or {}).get("claimName", "")))
     return pod.created if "emptyDir" in source or "ephemeral" in source else None
 
 
@@ -74,7 +74,7 @@ def _container(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(template.get("containers") or ()), {})
 
 
-def _born(claim: Raw | None) -> datetime | None:
+def born_at(claim: Raw | None) -> datetime | None:
     return instant((claim.get("metadata") or {}).get("creationTimestamp")) if claim else None
 
 

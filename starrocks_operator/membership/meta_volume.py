@@ -7,7 +7,7 @@ claim is deleted, and Kubernetes makes a new one: only while FE does not list th
 from __future__ import annotations
 
 from starrocks_operator.membership.frontend_table import FrontendSlot, Ground
-from starrocks_operator.membership.lost_volume import CLOCK_MARGIN, added_at, meta_born_at, meta_claim
+from starrocks_operator.membership.lost_volume import CLOCK_MARGIN, added_at, born_at, meta_born_at, meta_claim
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.slots import Roster
 from starrocks_operator.observed import FrontendRow, FrontendView, Outcome, Raw
@@ -17,17 +17,23 @@ from starrocks_operator.step import Step, StepKind
 def was_dropped(slot: FrontendSlot, ground: Ground) -> bool:
     """Whether what this slot would start on is the metadata of a member that FE does not know any more.
 
-    Without a place in the StatefulSet, any claim of its metadata is a left one. With a pod, FE must have known it as
-    a member since its volume was made.
+    Without a place in the StatefulSet, any claim of its metadata is a left one. With one, it may be its first: then
+    FE must have known it as a member since its volume was made.
     """
-    if slot.rows:
-        return False
-    if slot.pod is None:
-        return not slot.placed and ground.workload is not None and _claim_of(slot, ground) is not None
+    if not slot.rows and slot.pod is None and not slot.placed:
+        return ground.workload is not None and _claim_of(slot, ground) is not None
+    return slot.pod is not None and holds_old_metadata(slot, ground)
+
+
+def holds_old_metadata(slot: FrontendSlot, ground: Ground) -> bool:
+    """Whether FE does not list this slot, did list it, and its pod stands on the volume of that time, or would."""
     joined = added_at(ground.known.get(slot.name, ""))
-    if joined is None:
+    if slot.rows or joined is None or not (slot.placed or slot.pod is not None):
         return False
-    born = meta_born_at(slot.pod, ground.claims, ground.workload, meta_dir=ground.meta_dir)
+    if slot.pod is not None:
+        born = meta_born_at(slot.pod, ground.claims, ground.workload, meta_dir=ground.meta_dir)
+    else:
+        born = born_at(_claim_of(slot, ground))
     return born is not None and born <= joined + CLOCK_MARGIN
 
 
