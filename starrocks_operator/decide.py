@@ -18,7 +18,6 @@ from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
 from starrocks_operator.membership import Founding, Outlook, Situation, founding_of, plan, pods_of, rosters_of
-from starrocks_operator.membership.frontend_count import known_frontends
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
@@ -73,8 +72,6 @@ def decide(
             context=case.context,
             rosters=rosters_of(cluster, case.context, pods_of(observed.children), observed.view),
             founding=case.founding,
-            workload=case.workloads.get("fe"),
-            known=known_frontends(cluster),
             grace=grace,
         )
     )
@@ -130,16 +127,18 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
     )
     apply = {name: item.objects for name, item in dues.items() if item.objects}
     outlook = _unhurried(case, outlook, held, apply)
+    other_waits = tuple(wait for item in dues.values() for wait in item.waits) + gates
     return Decision(
         context=replace(case.context, components=tuple(name for name in open_components if name not in held)),
         apply=apply,
         prune=prune,
         step=outlook.step,
-        waits=tuple(wait for item in dues.values() for wait in item.waits) + gates + outlook.waits,
+        waits=other_waits + outlook.waits,
         findings=standing_findings(case.cluster, case.observed, case.workloads) + guard.findings + outlook.findings,
         held=held,
         changes=_changes(dues, prune),
         fingerprint=_fingerprint(apply, prune, outlook.step),
+        pace=None if outlook.step or other_waits else outlook.pace,
     )
 
 

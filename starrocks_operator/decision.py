@@ -73,6 +73,7 @@ class Decision:
     findings: see Finding.
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
+    pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
     """
 
     context: Context
@@ -84,6 +85,7 @@ class Decision:
     held: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
+    pace: float | None = None
 
     @property
     def due(self) -> bool:

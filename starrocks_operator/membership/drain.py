@@ -7,9 +7,11 @@ a node that gets nowhere is shown with the cause that FE's own numbers suggest, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.auto_drop import SCHEDULING
+from starrocks_operator.membership.memory import Progress
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, Standing
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.slots import Roster
@@ -18,6 +20,8 @@ from starrocks_operator.step import Step
 
 GOING = frozenset({Standing.DRAINING, Standing.DRAINED, Standing.FOREIGN, Standing.FOREIGN_DRAINED})
 GIBIBYTE = 2**30
+SOONEST, PATIENT = 2.0, 33.0
+"""Seconds between two looks at nodes that leave. With six statements a look, FE is asked fewer than 12 a minute."""
 
 
 def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding]) -> Outlook:
@@ -26,7 +30,7 @@ def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding
     if row is None or kind.order is None:  # not reachable through the tables; said for the type checker
         return Outlook()
     if objection:
-        return Outlook(waits=(f"{name} is to leave, but not yet: see {objection[0].reason}",))
+        return Outlook(waits=(f"{name} is to leave, but not yet: see {objection[0].reason}",), pace=PATIENT)
     if kind.holds_tablets and ground.settings is None:
         return Outlook(waits=(f"{name} is to leave: FE's settings have not been read yet",))
     gives = "gives its tablets to the others" if kind.holds_tablets else "gets no new queries"
@@ -66,7 +70,8 @@ def watch(case: Case, kind: Kind, ground: Ground) -> Outlook:
     if row is None:
         return Outlook()
     if not kind.holds_tablets:
-        return Outlook(waits=(f"{name} is leaving: {row.running_queries or 0} queries still run on it",))
+        words = f"{name} is leaving: {row.running_queries or 0} queries still run on it"
+        return Outlook(waits=(words,), pace=_bounded((ground.now - _began(row, ground)).total_seconds() / 2))
     if row.tablets is None:
         return Outlook(waits=(f"{name} is leaving: FE does not say how many tablets are left on it",))
     progress = ground.memory.progress(row, ground.now)
@@ -75,7 +80,22 @@ def watch(case: Case, kind: Kind, ground: Ground) -> Outlook:
         words += f", about {progress.per_minute} go each minute"
     if progress.end and progress.end > ground.now:
         words += f", until about {progress.end:%H:%M} UTC"
-    return Outlook(waits=(words,))
+    return Outlook(waits=(words,), pace=_pace(progress, ground.now))
+
+
+def _pace(progress: Progress, now: datetime) -> float:
+    """At its estimated end; without one, the more rarely the longer nothing moves."""
+    if progress.end and progress.end > now:
+        return _bounded((progress.end - now).total_seconds() + 0.5)
+    return _bounded((now - progress.at).total_seconds() / 2)
+
+
+def _bounded(seconds: float) -> float:
+    return min(PATIENT, max(SOONEST, seconds))
+
+
+def _began(row: ComputeRow, ground: Ground) -> datetime:
+    return ground.memory.leaving_since(row) or ground.now
 
 
 def drained_word(case: Case, kind: Kind) -> str:

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.auto_drop import auto_drop_of
-from starrocks_operator.membership.drain import cancel, drained_word, objection_to_leaving, order, stall, watch
+from starrocks_operator.membership.drain import (
+    PATIENT,
+    cancel,
+    drained_word,
+    objection_to_leaving,
+    order,
+    stall,
+    watch,
+)
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, NodeSlot, Standing, Wish, case_of
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.shrink import shrink
@@ -76,7 +84,8 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
     slot = case.slot
     name = f"{kind.word} {slot.name}"
     if slot.ordinal != roster.live - 1:
-        return Outlook(waits=(f"{name} may leave; it goes when those with higher ordinals have gone",))
+        wait = f"{name} may leave; it goes when those with higher ordinals have gone"
+        return Outlook(waits=(wait,), pace=PATIENT)
     if any(other.slot is slot and other.move != Move.SHRINK for other in cases):
         return Outlook(waits=(f"{name} is registered twice, and may not leave yet under its other id",))
     what = "is not registered" if case.row is None else drained_word(case, kind)
@@ -142,4 +151,4 @@ def _report(case: Case, kind: Kind) -> Outlook:
         message=f"Somebody decommissions {kind.word} {case.slot.name}; the operator did not order it and leaves it "
         f'alone.{left} To take it back: CANCEL DECOMMISSION BACKEND "{target}".',
     )
-    return Outlook(waits=waits, findings=(finding,))
+    return Outlook(waits=waits, findings=(finding,), pace=PATIENT)

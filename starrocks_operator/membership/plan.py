@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import frontends, nodes
 from starrocks_operator.membership.bootstrap import Founding
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership.frontend_ground import frontend_ground
 from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.observed import FrontendView, Observed, Outcome, Raw
+from starrocks_operator.observed import FrontendView, Observed, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,6 @@ class Situation:
     context: Context
     rosters: Rosters
     founding: Founding
-    workload: Raw | None = None  # the frontends' StatefulSet
-    known: Mapping[str, str] = field(default_factory=dict)  # by pod, the frontend that FE last had for it
     grace: timedelta = DEFAULT_GRACE
 
 
@@ -40,15 +38,13 @@ def plan(situation: Situation) -> Outlook:
         return Outlook(waits=_without_leader(situation), findings=guards)
     outlook = frontends.plan(
         situation.rosters.fe,
-        frontends.Ground(
-            now=observed.now,
+        frontend_ground(
+            situation.cluster,
+            observed,
+            situation.context,
             view=view,
             since=situation.founding.at,
             grace=situation.grace,
-            claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
-            workload=situation.workload,
-            known=situation.known,
-            meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
         ),
     )
     ground = node_ground(situation.cluster, observed, since=situation.founding.at, grace=situation.grace)
@@ -61,6 +57,7 @@ def plan(situation: Situation) -> Outlook:
         step=None if blocked else outlook.step,
         waits=outlook.waits,
         findings=guards + outlook.findings,
+        pace=outlook.pace,
     )
 
 
