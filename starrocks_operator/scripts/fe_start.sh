@@ -176,7 +176,11 @@ ask_everybody() {
 # ---- deciding ------------------------------------------------------------------------------------------------------
 
 # Whether the operator takes this very frontend out of the cluster: then it must not come back by itself.
-leaving() { grep -qxF -- "$POD" < <(tr -s '[:space:],' '\n' <"$MARKER_DIRECTORY/leaving" 2>/dev/null); }
+leaving() {
+  local names
+  names="$(tr -s '[:space:],' ' ' 2>/dev/null <"$MARKER_DIRECTORY/leaving")"
+  [[ " $names " == *" $POD "* ]]
+}
 
 marker_id() { tr -d '[:space:]' <"$MARKER_DIRECTORY/cluster-id" 2>/dev/null; }
 
