@@ -12,7 +12,14 @@ NORMAL, WARNING = "Normal", "Warning"
 
 _GOOD = {"Ready": "True", "Degraded": "False", "QuorumSafe": "True"}
 _TOLD_WHEN_NOT_READY = frozenset(
-    {"ScaleInRefused", "ScaleInHeld", "ForeignDecommission", "ComponentOrphaned", "VolumeGrowthNotSupported"}
+    {
+        "ScaleInBlocked",
+        "ScaleInRefused",
+        "ScaleInHeld",
+        "ForeignDecommission",
+        "ComponentOrphaned",
+        "VolumeGrowthNotSupported",
+    }
 )
 
 
