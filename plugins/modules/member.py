@@ -8,6 +8,8 @@ module: member
 short_description: Take the recorded next step of a StarRocks cluster's membership
 description:
   - Takes one step, such as adding a follower or forgetting a compute node that is gone, by SQL on the leading frontend.
+  - A few steps are writes to the API server instead, such as taking the highest ordinal away from a StatefulSet when its
+    member may go. They are bound to the very version of the object that was read.
   - Before that everything is read afresh - the operator's Lease, the StarRocksCluster, its StatefulSets, pods, claims
     and marker, and every frontend by itself - and the step is decided again by the function that decided it first.
   - The step is taken only if it is still the same, and the one recorded in C(status.nextStep). Otherwise nothing is
@@ -27,7 +29,7 @@ options:
     required: true
 attributes:
   check_mode:
-    description: Everything is read and decided, and no statement is sent.
+    description: Everything is read and decided, and nothing is sent.
     support: full
   diff_mode:
     description: There is no difference to show.
@@ -55,7 +57,7 @@ outcome:
     - V(done) - the step was taken, or was found to be taken already.
     - V(stale) - it is no longer the step to take; nothing was done.
     - V(unknown) - the statement was sent and its reply lost; the next look at FE shows what became of it.
-    - V(failed) - FE refused it, or something that is needed could not be read; nothing was changed.
+    - V(failed) - FE or the API server refused it, or something that is needed could not be read; nothing was changed.
     - V(none) - check mode, the step would be taken.
   returned: always
   type: str
@@ -72,7 +74,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-from ansible_collections.starrocks.operator.plugins.module_utils import fresh
+from ansible_collections.starrocks.operator.plugins.module_utils import fresh, hands
 
 try:
     from starrocks_operator.frontend import FrontendPool
@@ -118,6 +120,7 @@ def attempt(play, check_mode):
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}"
     pool = FrontendPool(threads=8)
+    lent = hands.Hands(api, lambda: lease_problem(api, operator))
     try:
         return take(
             step,
@@ -127,6 +130,7 @@ def attempt(play, check_mode):
             pool=pool,
             default_profile=operator.get("default_profile", "safe"),
             dry_run=check_mode,
+            hand=lent.do,
         )
     finally:
         pool.close()

@@ -206,6 +206,12 @@ def _count_rows(call: Call) -> Outcome:
     return call.database.tablets.count_rows(call.statement["db"], call.statement["table"])
 
 
+def _most_replicas(call: Call) -> Outcome:
+    tables = [table for table in call.database.tablets.tables if table.recycled_at is None]
+    most = max((table.replication for table in tables if table.db != call.statement["db"]), default=None)
+    return Rows((call.statement["alias"],), ((None if most is None else str(most),),))
+
+
 def _done(_call: Call) -> Outcome:
     return Done()
 
@@ -231,6 +237,7 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "select_variable": _select_variable,
     "set_variable": _set_variable,
     "count_rows": _count_rows,
+    "most_replicas": _most_replicas,
     "ignored": _done,
     **account_commands.HANDLERS,
 }

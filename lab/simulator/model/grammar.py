@@ -86,6 +86,13 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("select_one", r"SELECT (?P<number>\d+)", Where.LOCAL, ()),
     ("select_variable", r"SELECT @@(?:SESSION\.|GLOBAL\.)?(?P<variable>\w+)(?: LIMIT \d+)?", Where.LOCAL, ()),
     ("count_rows", r"SELECT COUNT ?\( ?\* ?\) FROM (?P<db>\w+)\.(?P<table>\w+)", Where.LOCAL, ()),
+    (
+        "most_replicas",
+        r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
+        r"(?: WHERE DB_NAME <> '(?P<db>\w+)')?",
+        Where.LOCAL,
+        (),
+    ),
     ("set_variable", r"SET (?:SESSION |GLOBAL )?(?:@@)?(?P<variable>\w+) ?= ?(?P<value>.+)", Where.LOCAL, ()),
     ("ignored", r"(?:SET NAMES .*|USE \w+|COMMIT|ROLLBACK|SHOW WARNINGS)", Where.LOCAL, ()),
 )
