@@ -96,4 +96,4 @@ def exposes_traffic_policy(service: Raw) -> bool:
 
 def is_positive_count(value: int | str) -> bool:
     """A count or percentage that does not start with 0."""
-    return value >= 1 if isinstance(value, int) else not value.startswith("0")
+    return value >= 1 if isinstance(value, int) else not str(value).startswith("0")  # an older object may hold anything
