@@ -20,11 +20,15 @@ CHANGED = (404, 409)
 
 
 class Hands:
-    """Writes to the API server. objection: asked right before a write; a sentence stops it."""
+    """Writes to the API server. objection: asked right before a write; a sentence stops it.
+
+    written: the objects that were applied, as the apply action tells of them.
+    """
 
     def __init__(self, api, objection):
         self._api = api
         self._objection = objection
+        self.written = []
 
     def do(self, step, deed):
         """Outcome and a sentence."""
@@ -34,6 +38,8 @@ class Hands:
             return StepOutcome.STALE, f"{name}: {objection}."
         status, answer = self._write(deed)
         if 200 <= status < 300:
+            if deed.verb == "apply":
+                self._note(deed, answer)
             return StepOutcome.DONE, f"{name}: done."
         if status in CHANGED:
             return StepOutcome.STALE, f"{name}: {deed.kind} {deed.name} has changed since it was read."
@@ -43,6 +49,10 @@ class Hands:
         if is_done(step, self._api.get(_path(deed))):
             return StepOutcome.DONE, f"{name}: done; the reply was lost, and looking again showed it."
         return StepOutcome.UNKNOWN, f"{name}: {answer['message']}; whether it was done shows at the next look."
+
+    def _note(self, deed, answer):
+        version = str((answer.get("metadata") or {}).get("resourceVersion", ""))
+        self.written.append({"kind": deed.kind, "name": deed.name, "changed": True, "resourceVersion": version})
 
     def _write(self, deed):
         if deed.verb == "apply":

@@ -100,8 +100,8 @@ def _began(row: ComputeRow, ground: Ground) -> datetime:
 
 def drained_word(case: Case, kind: Kind) -> str:
     if kind.holds_tablets:
-        return "FE counts no tablet on it"
-    return "no query runs on it" if case.row and not case.row.running_queries else "has had its time to finish queries"
+        return "holds no tablet any more"
+    return "has had its time to finish its queries" if case.row and case.row.running_queries else "runs no query"
 
 
 def objection_to_leaving(

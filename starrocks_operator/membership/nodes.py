@@ -89,12 +89,13 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
     if any(other.slot is slot and other.move != Move.SHRINK for other in cases):
         return Outlook(waits=(f"{name} is registered twice, and may not leave yet under its other id",))
     what = "is not registered" if case.row is None else drained_word(case, kind)
+    stays = " Its volume stays." if kind.holds_tablets else ""
     return Outlook(
         step=shrink(
             roster,
             slot,
             member="+".join(sorted(row.id for row in slot.rows)) or "absent",
-            reason=f"{name.capitalize()} is no longer wanted and {what}: its pod may go. Its volume stays.",
+            reason=f"{name.capitalize()} is no longer wanted and {what}: its pod may go.{stays}",
         ),
         waits=(f"{name} is leaving: its pod goes",),
     )
