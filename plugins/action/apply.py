@@ -30,6 +30,7 @@ from starrocks_operator.objects import build
 from starrocks_operator.objects.metadata import owner_reference
 
 LEASE_API = "coordination.k8s.io/v1"
+ATTEMPTS = 3  # looks at a StatefulSet that others write at the same moment
 NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
@@ -93,18 +94,39 @@ class ActionModule(ActionBase):
     def _apply(
         self, server: ApiServer, cluster: StarRocksCluster, wanted: Mapping[str, Any], known: Mapping[str, str] | None
     ) -> None:
-        """known: the resource versions that the caller last saw, by "Kind/name"; they save asking for them."""
+        """known: the resource versions that the caller last saw, by "Kind/name"; they save asking for them.
+
+        A StatefulSet's own controller writes it too: what changed between the look and the write is looked at again.
+        """
+        attempts = ATTEMPTS
+        while self._attempt(server, cluster, wanted, known, last=attempts == 1):
+            attempts -= 1
+
+    def _attempt(
+        self,
+        server: ApiServer,
+        cluster: StarRocksCluster,
+        wanted: Mapping[str, Any],
+        known: Mapping[str, str] | None,
+        *,
+        last: bool,
+    ) -> bool:
+        """Look, and write what may be written. True: it was changed meanwhile, and should be looked at again."""
         live = self._live(server, wanted, known)
         if live is not None and not (live.ok or live.absent):
             self._outcome.refusals.append(live.sentence(f"{_named(wanted)} was not applied, as it could not be read"))
-            return
+            return False
         if live is not None and live.ok and (reason := objection(live.body, wanted, cluster)):
             self._outcome.refusals.append(f"{_named(wanted)} was not applied: it {reason}.")
-            return
+            return False
         if live is not None and live.ok and holds_data(wanted):
             wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": live.resource_version}}
         version = live.resource_version if live is not None else (known or {}).get(_key(wanted))
-        self._note(wanted, live, server.apply(wanted, dry_run=self._check), version)
+        answer = server.apply(wanted, dry_run=self._check)
+        if answer.status == 409 and "resourceVersion" in wanted["metadata"] and not last:
+            return True
+        self._note(wanted, live, answer, version)
+        return False
 
     def _live(self, server: ApiServer, wanted: Mapping[str, Any], known: Mapping[str, str] | None) -> Answer | None:
         """The object as it is; None: it is known, and that is enough."""

@@ -135,13 +135,13 @@ def test_only_the_version_that_was_looked_at_is_written_over(stage: Stage) -> No
     assert stage.api.sent(FRONTENDS)["metadata"]["resourceVersion"] == version
 
 
-def test_who_scales_up_meanwhile_wins_and_it_is_told_at_once(stage: Stage) -> None:
+def test_who_scales_up_meanwhile_wins_as_it_is_looked_at_again(stage: Stage) -> None:
     stage.api.store(FRONTENDS, live("StatefulSet", "sample-fe", owner=OURS, spec={"replicas": 3}))
     more = live("StatefulSet", "sample-fe", owner=OURS, spec={"replicas": 5})
     stage.api.meanwhile = lambda path: stage.api.store(path, more) if path == FRONTENDS else None
     result = stage.apply(component="fe", known={})
     assert result["failed"]
-    assert "StatefulSet sample-fe was not applied: it was changed while it was looked at" in result["msg"]
+    assert "StatefulSet sample-fe was not applied: it has 5 replicas and 3 were to be applied" in result["msg"]
     assert stage.api.asked("PATCH").count(FRONTENDS) == 1
     assert stage.api.objects[FRONTENDS]["spec"]["replicas"] == 5
 
