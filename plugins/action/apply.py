@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import Outcome, same_content, shown
+from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions import (
+    controller_of,
+    holds_data,
+    objection,
+)
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
 from kubernetes.config import ConfigException
 
 from starrocks_operator.decision import Context
+from starrocks_operator.lease import lease_objection
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.metadata import owner_reference
 
+LEASE_API = "coordination.k8s.io/v1"
+ATTEMPTS = 3  # looks at a StatefulSet that others write at the same moment
 NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
@@ -51,6 +60,7 @@ class ActionModule(ActionBase):
         if reason := _nothing_to_do(play, arguments):
             return {"changed": False, "skipped": True, "skip_reason": reason}
         self._check, self._diff = self._task.check_mode, self._task.diff
+        self._by_content = self._check or self._diff
         self._outcome = Outcome()
         try:
             self._act(play, arguments)
@@ -63,7 +73,9 @@ class ActionModule(ActionBase):
     def _act(self, play: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         cluster = StarRocksCluster.parse(play["cluster"])
         server = ApiServer()
-        if remark := _leaving(server, cluster):
+        if refusal := _fenced(server, cluster, play.get("operator") or {}):
+            self._outcome.refusals.append(refusal)
+        elif remark := _leaving(server, cluster):
             self._outcome.remark = remark
         elif arguments["prune"]:
             for entry in play.get("prune") or ():
@@ -74,32 +86,83 @@ class ActionModule(ActionBase):
                 component = arguments["component"]
                 objects = build(cluster, Context.parse(play["context"])).get(component, ())
             for wanted in objects:
-                self._apply(server, _owned(wanted, cluster), play.get("known"))
+                if wanted["kind"] == "PersistentVolumeClaim":
+                    self._mark(server, _within(wanted, cluster), play.get("known"))
+                else:
+                    self._apply(server, cluster, _owned(wanted, cluster), play.get("known"))
 
-    def _apply(self, server: ApiServer, wanted: Mapping[str, Any], known: Mapping[str, str] | None) -> None:
-        """known: the resource versions that the caller last saw, by "Kind/name"; they save asking for them."""
-        if self._check or self._diff:
-            before, after, changed = self._compared(server, wanted)
-        else:
-            version = server.get(wanted).resource_version if known is None else known.get(_key(wanted))
-            before, after = {}, server.apply(wanted, dry_run=False)
-            changed = after.resource_version != version
+    def _apply(
+        self, server: ApiServer, cluster: StarRocksCluster, wanted: Mapping[str, Any], known: Mapping[str, str] | None
+    ) -> None:
+        """known: the resource versions that the caller last saw, by "Kind/name"; they save asking for them.
+
+        A StatefulSet's own controller writes it too: what changed between the look and the write is looked at again.
+        """
+        attempts = ATTEMPTS
+        while self._attempt(server, cluster, wanted, known, last=attempts == 1):
+            attempts -= 1
+
+    def _attempt(
+        self,
+        server: ApiServer,
+        cluster: StarRocksCluster,
+        wanted: Mapping[str, Any],
+        known: Mapping[str, str] | None,
+        *,
+        last: bool,
+    ) -> bool:
+        """Look, and write what may be written. True: it was changed meanwhile, and should be looked at again."""
+        live = self._live(server, wanted, known)
+        if live is not None and not (live.ok or live.absent):
+            self._outcome.refusals.append(live.sentence(f"{_named(wanted)} was not applied, as it could not be read"))
+            return False
+        if live is not None and live.ok and (reason := objection(live.body, wanted, cluster)):
+            self._outcome.refusals.append(f"{_named(wanted)} was not applied: it {reason}.")
+            return False
+        if live is not None and live.ok and holds_data(wanted):
+            wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": live.resource_version}}
+        version = live.resource_version if live is not None else (known or {}).get(_key(wanted))
+        answer = server.apply(wanted, dry_run=self._check)
+        if answer.status == 409 and "resourceVersion" in wanted["metadata"] and not last:
+            return True
+        self._note(wanted, live, answer, version)
+        return False
+
+    def _live(self, server: ApiServer, wanted: Mapping[str, Any], known: Mapping[str, str] | None) -> Answer | None:
+        """The object as it is; None: it is known, and that is enough."""
+        whole = holds_data(wanted) or self._by_content
+        if whole or known is None or _key(wanted) not in known:
+            return server.get(wanted, metadata_only=not whole)
+        return None
+
+    def _mark(self, server: ApiServer, wanted: Mapping[str, Any], known: Mapping[str, str] | None) -> None:
+        """Write annotations onto a volume claim, whoever made it. One that is gone meanwhile is left alone."""
+        asks = known is None or self._by_content
+        live = server.get(wanted, metadata_only=not self._by_content) if asks else None
+        version = live.resource_version if live is not None else (known or {}).get(_key(wanted))
+        after = server.annotate(wanted, dry_run=self._check)
+        if not after.absent:
+            self._note(wanted, live, after, version)
+
+    def _note(self, wanted: Mapping[str, Any], live: Answer | None, after: Answer, version: str | None) -> None:
+        """Put down what became of an object."""
         if after.ok:
+            changed = after.resource_version != version
+            if live is not None and self._by_content:  # a dry run has no resource version of its own
+                changed = not live.ok or not same_content(live.body, after.body)
             self._outcome.record(wanted, changed=changed, resource_version=after.resource_version)
             if changed and self._diff:
+                before = shown(live.body) if live is not None and live.ok else {}
                 self._show(wanted, before=before, after=shown(after.body))
         elif after.namespace_is_going:
             namespace = wanted["metadata"]["namespace"]
             self._outcome.remark = f"Namespace {namespace} is being deleted: nothing is made in it any more."
+        elif after.status == 409 and "resourceVersion" in wanted["metadata"]:
+            self._outcome.refusals.append(
+                f"{_named(wanted)} was not applied: it was changed while it was looked at, so it is looked at again."
+            )
         else:
             self._outcome.refusals.append(after.sentence(f"{_named(wanted)} was not applied"))
-
-    def _compared(self, server: ApiServer, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], Answer, bool]:
-        """Before and after by content: a dry run has no resource version of its own."""
-        before = server.get(wanted, metadata_only=False)
-        after = server.apply(wanted, dry_run=self._check)
-        changed = not before.ok or not same_content(before.body, after.body)
-        return shown(before.body) if before.ok else {}, after, changed
 
     def _prune(self, server: ApiServer, cluster: StarRocksCluster, entry: Mapping[str, Any]) -> None:
         """Delete an object of ours that is no longer wanted. What is not ours, or holds data, stays."""
@@ -169,17 +232,32 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     raise AnsibleActionFail(live.sentence(f"StarRocksCluster {cluster.key} could not be read"))
 
 
+def _fenced(server: ApiServer, cluster: StarRocksCluster, operator: Mapping[str, Any]) -> str:
+    """Why the operator that started this run may no longer write; empty if it may, or if it has no Lease to hold."""
+    lease = operator.get("lease")
+    if not lease:
+        return ""
+    live = server.get({"apiVersion": LEASE_API, "kind": "Lease", "metadata": lease}, metadata_only=False)
+    if not (live.ok or live.absent):
+        return live.sentence(f"Nothing was written for {cluster.key}, as the operator's Lease could not be read")
+    found = live.body if live.ok else None
+    reason = lease_objection(found, identity=str(operator.get("identity", "")), now=datetime.now(UTC))
+    return f"Nothing was written for {cluster.key}: {reason}." if reason else ""
+
+
 def _owned(wanted: Mapping[str, Any], cluster: StarRocksCluster) -> dict[str, Any]:
-    """As a child of the cluster; but never a volume claim, which would be deleted with it."""
-    if wanted["kind"] == "PersistentVolumeClaim":
-        return dict(wanted)
+    """As a child of the cluster; never a volume claim, which would be deleted with it."""
     metadata = {**wanted["metadata"], "ownerReferences": [owner_reference(cluster)]}
-    return {**wanted, "metadata": metadata | {"namespace": cluster.namespace}}
+    return _within({**wanted, "metadata": metadata}, cluster)
+
+
+def _within(wanted: Mapping[str, Any], cluster: StarRocksCluster) -> dict[str, Any]:
+    return {**wanted, "metadata": {**wanted["metadata"], "namespace": cluster.namespace}}
 
 
 def _is_ours(metadata: Mapping[str, Any], cluster: StarRocksCluster) -> bool:
-    owners = metadata.get("ownerReferences") or ()
-    return any(owner.get("controller") and owner.get("uid") == cluster.uid for owner in owners)
+    controller = controller_of(metadata)
+    return controller is not None and controller.get("uid") == cluster.uid
 
 
 def _key(raw: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError
 FIELD_MANAGER = "starrocks-operator"
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 TRIES = 5
+PASSING = (429, 500, 502, 503, 504)  # answers that are worth another try
 CONNECT_SECONDS, READ_SECONDS = 3.0, 30.0
 
 PLURALS = {
@@ -31,6 +32,7 @@ PLURALS = {
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",
+    "Lease": "leases",
 }
 API_VERSIONS = {
     "ConfigMap": "v1",
@@ -98,23 +100,20 @@ class ApiServer:
             config.load_kube_config(config_file=path, client_configuration=configuration, persist_config=False)
         else:
             config.load_incluster_config(client_configuration=configuration)
-        configuration.retries = urllib3.Retry(
-            total=TRIES - 1,
-            status_forcelist=(409, 429, 500, 502, 503, 504),
-            allowed_methods=None,
-            backoff_factor=0.2,
-            backoff_jitter=0.2,
-            raise_on_status=False,
-        )
+        configuration.retries = _retries(409, *PASSING)
         self._client = ApiClient(configuration)
         self._timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
 
     def apply(self, wanted: Mapping[str, Any], *, dry_run: bool) -> Answer:
-        """Server-side apply. Conflicts are ours to win: nobody else writes these fields for long."""
+        """Server-side apply. Conflicts are ours to win: nobody else writes these fields for long.
+
+        With a resourceVersion in `wanted` only that version is written over: another one is a 409, told at once.
+        """
         query = {"fieldManager": FIELD_MANAGER, "force": "true"} | ({"dryRun": "All"} if dry_run else {})
         headers = {"Content-Type": "application/apply-patch+yaml"}
         path = f"{path_of(wanted)}?{urlencode(query)}"
-        answer = self._request("PATCH", path, headers=headers, body=wanted)
+        conditional = "resourceVersion" in wanted["metadata"]
+        answer = self._request("PATCH", path, headers=headers, body=wanted, conditional=conditional)
         if answer.says_duplicate and wanted["kind"] == "Service" and not dry_run:
             self._replace_ports(wanted)
             answer = self._request("PATCH", path, headers=headers, body=wanted)
@@ -126,6 +125,13 @@ class ApiServer:
         headers = {"Content-Type": "application/merge-patch+json"}
         ports = {"spec": {"ports": wanted["spec"]["ports"]}}
         return self._request("PATCH", f"{path_of(wanted)}?{query}", headers=headers, body=ports)
+
+    def annotate(self, wanted: Mapping[str, Any], *, dry_run: bool) -> Answer:
+        """Write the annotations and nothing else, onto an object that exists: unlike apply, this never makes one."""
+        query = {"fieldManager": FIELD_MANAGER} | ({"dryRun": "All"} if dry_run else {})
+        headers = {"Content-Type": "application/merge-patch+json"}
+        annotations = {"metadata": {"annotations": wanted["metadata"].get("annotations") or {}}}
+        return self._request("PATCH", f"{path_of(wanted)}?{urlencode(query)}", headers=headers, body=annotations)
 
     def get(self, wanted: Mapping[str, Any], *, metadata_only: bool = True) -> Answer:
         """The object of this kind, namespace and name as it is."""
@@ -146,15 +152,23 @@ class ApiServer:
         return self._request("DELETE", path_of(live), headers={"Content-Type": "application/json"}, body=options)
 
     def _request(
-        self, method: str, path: str, *, headers: dict[str, str], body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: dict[str, str],
+        body: Mapping[str, Any] | None = None,
+        conditional: bool = False,
     ) -> Answer:
+        """conditional: a 409 says that the condition does not hold, so that asking again is of no use."""
         headers = {"Accept": "application/json", "User-Agent": FIELD_MANAGER} | headers
         self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, None)
         url = self._client.configuration.host + path
         content = None if body is None else json.dumps(body)
+        tries = {"retries": _retries(*PASSING)} if conditional else {}
         pool = self._client.rest_client.pool_manager
         try:
-            response = pool.request(method, url, body=content, headers=headers, timeout=self._timeout)
+            response = pool.request(method, url, body=content, headers=headers, timeout=self._timeout, **tries)
         except HTTPError as failure:
             return Answer(0, error=str(failure)[:300])
         try:
@@ -162,6 +176,17 @@ class ApiServer:
         except ValueError:
             document = {"message": response.data.decode(errors="replace")}
         return Answer(response.status, document)
+
+
+def _retries(*statuses: int) -> urllib3.Retry:
+    return urllib3.Retry(
+        total=TRIES - 1,
+        status_forcelist=statuses,
+        allowed_methods=None,
+        backoff_factor=0.2,
+        backoff_jitter=0.2,
+        raise_on_status=False,
+    )
 
 
 def path_of(wanted: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ import yaml
 from lab.controlplane.plane import ControlPlane
 from lab.interference import interference
 from lab.stack import install_crd
+from plugins.plugin_utils.server import ApiServer
 from starrocks_operator.decision import COMPONENTS, Context
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
@@ -170,6 +171,57 @@ def test_a_second_run_changes_nothing_and_nothing_is_missing(space: Namespace, n
                 assert missing(live[f"{wanted['kind']}/{wanted['metadata']['name']}"], wanted) is None
 
 
+def test_a_second_run_takes_no_backends_away(space: Namespace) -> None:
+    raw = space.create(CLUSTER)
+    space.play(raw)
+    space.plane.kubectl("scale", "-n", space.name, "statefulset", "sample-be", "--replicas=5")
+    result = space.play(raw, known={})
+    assert result.failed
+    assert "StatefulSet sample-be was not applied: it has 5 replicas and 3 were to be applied" in result.messages
+    assert space.get("statefulset", "sample-be")["spec"]["replicas"] == 5
+
+
+def test_a_second_run_takes_orphans_in_again_and_leaves_strangers_alone(space: Namespace) -> None:
+    """Deleted with --cascade=orphan, and applied again under its name."""
+    space.play(space.create(CLUSTER))
+    space.plane.kubectl("delete", "-n", space.name, "starrockscluster", "sample", "--cascade=orphan")
+    services = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "sample-be-service"}}
+    space.plane.kubectl("delete", "-n", space.name, "service", "sample-be-service")
+    space.create(services | {"spec": {"ports": [{"port": 1}]}})
+    raw = space.create(CLUSTER)
+    result = space.play(raw, known={})
+    assert "Service sample-be-service was not applied: it exists and is not ours" in result.messages
+    live = space.objects()
+    assert "ownerReferences" not in live.pop("Service/sample-be-service")["metadata"]
+    for item in live.values():
+        assert [owner["uid"] for owner in item["metadata"]["ownerReferences"]] == [raw["metadata"]["uid"]]
+
+
+def test_a_second_run_on_an_old_version_is_a_conflict(space: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the action relies on: an API server that honours the resourceVersion of what is applied."""
+    raw = space.create(CLUSTER)
+    space.play(raw, due=["fe"])
+    cluster = StarRocksCluster.parse(raw)
+    parts = build(cluster, context_of(cluster))["fe"]
+    (wanted,) = [item for item in parts if item["kind"] == "StatefulSet"]
+    old = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "1"}}
+    monkeypatch.setenv("KUBECONFIG", str(space.kubeconfig))
+    assert ApiServer().apply(old, dry_run=False).status == 409
+
+
+def test_a_second_run_never_makes_a_volume_claim(space: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c", "namespace": space.name, "annotations": {"starrocks.com/cluster-id": "7"}},
+    }
+    monkeypatch.setenv("KUBECONFIG", str(space.kubeconfig))
+    assert ApiServer().annotate(mark, dry_run=False).absent
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    space.create({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": spec})
+    assert ApiServer().annotate(mark, dry_run=False).metadata["annotations"]["starrocks.com/cluster-id"] == "7"
+
+
 def test_objects_belong_to_their_cluster_and_to_nobody_else(space: Namespace) -> None:
     raw = space.create(CLUSTER)
     space.play(raw)
@@ -206,7 +258,8 @@ def test_known_versions_tell_what_changed(space: Namespace) -> None:
     known = {name: live["metadata"]["resourceVersion"] for name, live in space.objects().items()}
     services = {name for name in known if name.startswith("Service")}
     assert not services & space.play(raw, known=known).changed
-    assert services <= space.play(raw, known={}).changed
+    assert services <= space.play(raw, known=dict.fromkeys(known, "1")).changed
+    assert not services & space.play(raw, known={}).changed, "what the caller does not know is asked for"
 
 
 def test_check_mode_tells_and_writes_nothing(space: Namespace) -> None:
