@@ -133,7 +133,8 @@ class FrontendView:
     frontends, backends, compute_nodes: the leader's rows; None: unknown (never the same as "none").
     settings: the leader's values of the settings that were asked for; None: none was.
     replication: the most replicas that any partition has; None: not asked, or this release cannot tell.
-    blacklist: ids of the compute nodes to which no frontend sends queries; None: not asked, or there is no such list.
+    blacklists: by pod, ids of the compute nodes to which the frontend was told to send no queries; empty: this release
+        has no such lists; None: not asked.
     """
 
     asked_at: datetime
@@ -144,18 +145,20 @@ class FrontendView:
     compute_nodes: tuple[ComputeRow, ...] | None = None
     settings: Mapping[str, str] | None = None
     replication: int | None = None
-    blacklist: frozenset[str] | None = None
+    blacklists: Mapping[str, frozenset[str]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Questions:
     """What the leader is asked besides its members. Nothing, while nobody leaves.
 
-    settings: keys of its settings. replication: the most replicas that any partition has.
+    settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
+        by every frontend, which compute nodes get no queries.
     """
 
     settings: tuple[str, ...] = ()
     replication: bool = False
+    blacklists: bool = False
 
 
 @dataclass(frozen=True)

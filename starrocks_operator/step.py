@@ -40,6 +40,9 @@ class StepKind(StrEnum):
 KUBERNETES_STEPS = frozenset({StepKind.SHRINK_STATEFUL_SET, StepKind.DELETE_META_VOLUME, StepKind.DELETE_POD})
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
 
+LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})
+"""Steps that every frontend must be told by itself, since none passes them on."""
+
 SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 

@@ -93,6 +93,7 @@ class Looks:
         subject = self._subjects.setdefault(key, _Subject(interval=self._interval))
         where = tuple(endpoints)
         more = set(questions.settings) - set(subject.questions.settings)
+        more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
         changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
         subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
         self.settle(key, settled=settled)
@@ -207,7 +208,8 @@ def digest(view: FrontendView) -> int:
         for rows in (view.backends, view.compute_nodes)
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
-    return hash((answers, view.leader, frontends, nodes, settings, view.replication, view.blacklist))
+    lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
+    return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists))
 
 
 def _still(row: FrontendRow) -> FrontendRow:

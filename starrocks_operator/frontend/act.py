@@ -6,6 +6,8 @@ looking, never by repeating.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.pool import FrontendPool
@@ -36,6 +38,20 @@ def perform(step: Step, *, leader: Endpoint, credentials: Credentials, pool: Fro
     if found == Goal.REACHED:
         return StepOutcome.DONE, f"{step.kind} {step.target}: done; the reply was lost, and looking again showed it."
     return StepOutcome.UNKNOWN, f"{step.kind} {step.target}: {reply}; whether it was done shows at the next look."
+
+
+def perform_everywhere(
+    step: Step, *, places: Sequence[Endpoint], credentials: Credentials, pool: FrontendPool
+) -> Result:
+    """Say the step's statement to each of these frontends. Whom it did not reach, the next look finds out."""
+    name = f"{step.kind} {step.target}"
+    replies = pool.ask_all(dict.fromkeys(places, lambda connection: connection.ask(statement_of(step))), credentials)
+    failures = [reply for reply in replies.values() if isinstance(reply, FrontendError)]
+    if not failures:
+        return StepOutcome.DONE, f"{name}: done at {len(places)} frontends."
+    said = "; ".join(str(failure) for failure in failures)
+    lost = any(failure.lost for failure in failures)
+    return (StepOutcome.UNKNOWN if lost else StepOutcome.FAILED), f"{name}: {said}"
 
 
 def _attempt(connection: FrontendConnection, step: Step) -> Result:

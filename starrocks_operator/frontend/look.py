@@ -20,11 +20,13 @@ from starrocks_operator.frontend.rows import (
     frontend_row,
     optional_number,
     settings_of,
+    text,
 )
 from starrocks_operator.frontend.statements import (
     LOCAL_FRONTENDS,
     MOST_REPLICAS,
     SHOW_BACKENDS,
+    SHOW_BLACKLIST,
     SHOW_COMPUTE_NODES,
     SHOW_FRONTENDS,
     SHOW_SETTING,
@@ -46,6 +48,7 @@ class Testimony:
     compute_nodes: tuple[ComputeRow, ...] | None = None
     settings: Mapping[str, str] | None = None
     replication: int | None = None
+    blacklist: frozenset[str] | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -87,6 +90,7 @@ def look(
         compute_nodes=leader.compute_nodes if leader else None,
         settings=leader.settings if leader else None,
         replication=leader.replication if leader else None,
+        blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
     )
 
 
@@ -145,9 +149,10 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
     endpoint = connection.endpoint
     local = tuple(frontend_row(record) for record in connection.ask(LOCAL_FRONTENDS))
     answered = FrontendAnswer(pod=endpoint.pod, outcome=Outcome.ANSWERED, rows=local)
-    if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
-        return Testimony(endpoint=endpoint, answer=answered)
     try:
+        blacklist = _blacklist(connection) if questions.blacklists else None
+        if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
+            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist)
         shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
         frontends = confirmed(endpoint, shown, local)
         if frontends is None:
@@ -160,10 +165,33 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             compute_nodes=tuple(compute_node_row(record) for record in connection.ask(SHOW_COMPUTE_NODES)),
             settings=_settings(connection, questions.settings),
             replication=_replication(connection) if questions.replication else None,
+            blacklist=blacklist,
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
         return Testimony(endpoint=endpoint, answer=answer)
+
+
+def _blacklists(
+    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+) -> dict[str, frozenset[str]]:
+    before = (last.blacklists if last else None) or {}
+    found = {testimony.endpoint.pod: testimony.blacklist for testimony in testimonies}
+    known = {pod: ids for pod, ids in found.items() if ids is not None}
+    return {pod: ids for pod, ids in before.items() if pod in left_alone} | known
+
+
+def _blacklist(connection: FrontendConnection) -> frozenset[str] | None:
+    """What people and operators put there; what FE itself does for a lost connection, it undoes itself."""
+    try:
+        rows = connection.ask(SHOW_BLACKLIST)
+    except FrontendError as failure:
+        if failure.lost:
+            raise
+        return None
+    return frozenset(
+        text(record, "computenodeid") for record in rows if text(record, "addblacklisttype").upper() != "AUTO"
+    )
 
 
 def _settings(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, str] | None:

@@ -17,6 +17,9 @@ SHOW_COMPUTE_NODES = "SHOW COMPUTE NODES"
 SHOW_SETTING = "ADMIN SHOW FRONTEND CONFIG LIKE '{key}'"
 """Answered by every frontend from its own memory."""
 
+SHOW_BLACKLIST = "SHOW COMPUTE NODE BLACKLIST"
+"""Answered by every frontend from its own memory; releases before 4.0 do not know it."""
+
 MOST_REPLICAS = (
     "SELECT MAX(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta WHERE DB_NAME <> '_statistics_'"
 )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import Decision
 from starrocks_operator.deed import Deed, deed_of
-from starrocks_operator.frontend.act import perform
+from starrocks_operator.frontend.act import perform, perform_everywhere
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint, endpoints
 from starrocks_operator.frontend.look import look
 from starrocks_operator.frontend.pool import FrontendPool
@@ -20,7 +20,7 @@ from starrocks_operator.membership import questions_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
-from starrocks_operator.step import KUBERNETES_STEPS, Step
+from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, Step
 
 Result = tuple[StepOutcome, str]
 Hand = Callable[[Step, Deed], Result]
@@ -57,6 +57,11 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: decided afresh, {instead} to be taken."
     if step.kind in KUBERNETES_STEPS:
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
+    if step.kind in LOCAL_STEPS:
+        told = tuple(place for place in places if place.pod in (view.blacklists or {}))
+        if dry_run:
+            return StepOutcome.NONE, f"{step.kind} {step.target}: it would be taken."
+        return perform_everywhere(step, places=told, credentials=credentials, pool=pool)
     leader = leader_endpoint(places, view.leader)
     if leader is None:
         return StepOutcome.STALE, f"{step.kind} {step.target}: the leader is not one of this cluster's pods."

@@ -33,6 +33,8 @@ def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding
         return Outlook(waits=(f"{name} is to leave, but not yet: see {objection[0].reason}",), pace=PATIENT)
     if kind.holds_tablets and ground.settings is None:
         return Outlook(waits=(f"{name} is to leave: FE's settings have not been read yet",))
+    if not kind.holds_tablets and ground.blacklists is None:
+        return Outlook(waits=(f"{name} is to leave: the frontends have not been asked for their blacklists yet",))
     gives = "gives its tablets to the others" if kind.holds_tablets else "gets no new queries"
     expects = (("id", row.id), ("decommissioned", "false")) if kind.holds_tablets else (("id", row.id),)
     return Outlook(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from starrocks_operator.decision import Context
@@ -11,7 +11,8 @@ from starrocks_operator.membership.backends import BACKENDS, SHARED_DATA_BACKEND
 from starrocks_operator.membership.memory import US, Memory
 from starrocks_operator.membership.node_table import DEFAULT_DRAIN, DEFAULT_STALL, Ground, Kind
 from starrocks_operator.membership.slots import DEFAULT_GRACE
-from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model import ComponentName, StarRocksCluster
+from starrocks_operator.model.status import Member
 from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.observed import Children, Observed, Questions
 
@@ -35,7 +36,7 @@ def node_ground(
         memory=Memory.of(cluster),
         settings=view.settings if view else None,
         replication=view.replication if view else None,
-        blacklist=view.blacklist if view else None,
+        blacklists=view.blacklists if view else None,
         drain=_seconds(cluster.annotations, DRAIN_SECONDS, DEFAULT_DRAIN),
         stall=_seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL),
     )
@@ -50,17 +51,26 @@ def backend_kind(context: Context) -> Kind:
 def questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
     """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
     nowhere; while they do leave, only what must be noticed when a frontend forgets it."""
-    backends, status = cluster.spec.be, cluster.status
-    members = [member for member in (status.members if status else ()) if member.kind == "backend"]
-    live = children.get("StatefulSet", stateful_set_name(cluster, "be"))
+    status = cluster.status
+    members = status.members if status else ()
+    blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, "cn", "computeNode") > 0
+    if _to_tell(cluster, children, "be", "backend") > 0:
+        return Questions(settings=(AUTO_DROP, SCHEDULING), replication=True, blacklists=blacklists)
+    held = _told("backend", members) > 0 or bool(status and status.held_settings)
+    return Questions(settings=(AUTO_DROP,) if held else (), blacklists=blacklists)
+
+
+def _told(kind: str, members: Iterable[Member]) -> int:
+    return sum(member.kind == kind and member.ordered_by == US for member in members)
+
+
+def _to_tell(cluster: StarRocksCluster, children: Children, component: ComponentName, kind: str) -> int:
+    """How many have yet to be told to leave, or get nowhere."""
+    spec, members = cluster.spec.component(component), cluster.status.members if cluster.status else ()
+    live = children.get("StatefulSet", stateful_set_name(cluster, component))
     places = int(((live or {}).get("spec") or {}).get("replicas", 1)) if live else 0
-    wished = backends.replicas if backends is not None else places
-    told = sum(member.ordered_by == US for member in members)
-    if places - wished > told or any(member.state in ("leaving", "stalled") for member in members):
-        return Questions(settings=(AUTO_DROP, SCHEDULING), replication=True)
-    if told or (status and status.held_settings):
-        return Questions(settings=(AUTO_DROP,))
-    return Questions()
+    surplus = places - (spec.replicas if spec is not None else places) - _told(kind, members)
+    return max(surplus, 0) + sum(member.kind == kind and member.state in ("leaving", "stalled") for member in members)
 
 
 def _seconds(annotations: Mapping[str, str], name: str, default: timedelta) -> timedelta:

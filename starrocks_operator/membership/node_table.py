@@ -97,7 +97,8 @@ class Ground:
     since: when the founding was recorded.
     settings: FE's settings as the leader has them; None: they were not asked.
     replication: the most replicas that any partition has; None: unknown.
-    blacklist: ids of the nodes that get no new queries; None: FE has no such list.
+    blacklists: by frontend, ids of the compute nodes that it sends no queries; empty: FE has no such lists; None:
+        unknown.
     drain: how long a leaving node may take to finish its queries.
     stall: how long without progress until a person is told.
     """
@@ -108,7 +109,7 @@ class Ground:
     memory: Memory = field(default_factory=Memory)
     settings: Mapping[str, str] | None = None
     replication: int | None = None
-    blacklist: frozenset[str] | None = None
+    blacklists: Mapping[str, frozenset[str]] | None = None
     drain: timedelta = DEFAULT_DRAIN
     stall: timedelta = DEFAULT_STALL
 
@@ -150,16 +151,23 @@ def standing_of(slot: NodeSlot, row: ComputeRow | None, kind: Kind, ground: Grou
         return Standing.DEAD if row.last_start_time else Standing.JOINING
     if row.decommissioned:
         return Standing.FOREIGN
-    if kind.holds_tablets or not _is_shut_off(slot, row, ground):
+    if kind.holds_tablets or not _is_shut_off(slot, row, kind, ground):
         return Standing.ALIVE
     return Standing.DRAINING if _is_busy(row, ground) else Standing.DRAINED
 
 
-def _is_shut_off(slot: NodeSlot, row: ComputeRow, ground: Ground) -> bool:
-    """Whether it gets no new queries. Where FE has no list for that, the pod's own stop takes care of it."""
-    if ground.blacklist is None:
-        return not slot.wanted
-    return row.id in ground.blacklist
+def blacklisted(row: ComputeRow, ground: Ground) -> bool:
+    """Whether any frontend was told to send it no queries."""
+    return any(row.id in ids for ids in (ground.blacklists or {}).values())
+
+
+def _is_shut_off(slot: NodeSlot, row: ComputeRow, kind: Kind, ground: Ground) -> bool:
+    """Whether it gets no new queries, by our order. Where FE has no lists for that, the pod's own stop takes care."""
+    if slot.wanted:
+        return ground.memory.ordered(row) and blacklisted(row, ground)
+    if kind.order is None or ground.blacklists == {}:
+        return True
+    return ground.blacklists is not None and all(row.id in ids for ids in ground.blacklists.values())
 
 
 def _is_busy(row: ComputeRow, ground: Ground) -> bool:

@@ -17,7 +17,7 @@ from starrocks_operator.membership.auto_drop import AUTO_DROP
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.membership.memory import ORDER_OUTSTANDING, US, Memory
 from starrocks_operator.membership.node_ground import backend_kind, node_ground
-from starrocks_operator.membership.node_table import Case, Ground, Kind, Standing, Wish
+from starrocks_operator.membership.node_table import Case, Ground, Kind, Standing, Wish, blacklisted
 from starrocks_operator.membership.nodes import cases_of
 from starrocks_operator.membership.pods import instant
 from starrocks_operator.model import StarRocksCluster
@@ -26,6 +26,7 @@ from starrocks_operator.step import Step, StepKind
 
 Entry = dict[str, Any]
 
+_ORDERS = (StepKind.DECOMMISSION_BACKEND, StepKind.BLACKLIST_COMPUTE_NODE)
 _STATES = {Standing.DRAINING: "draining", Standing.DRAINED: "drained"}
 
 
@@ -56,7 +57,8 @@ def _entry(case: Case, row: ComputeRow, kind: Kind, ground: Ground, decision: De
     memory, now = ground.memory, ground.now
     if case.wish != Wish.MEMBER:
         yield "leavingSince", written(memory.leaving_since(row) or now)
-    if kind.holds_tablets and (at := _ordered_at(row, decision.step, memory, now)) is not None:
+    shows = row.decommissioned if kind.holds_tablets else blacklisted(row, ground)
+    if (at := _ordered_at(row, decision.step, memory, now, shows=shows)) is not None:
         yield "orderedBy", US
         yield "orderedAt", written(at)
     going = case.standing in _STATES
@@ -80,13 +82,16 @@ def _state(case: Case, row: ComputeRow, kind: Kind, ground: Ground) -> str:
     return _STATES.get(case.standing, "leaving")
 
 
-def _ordered_at(row: ComputeRow, step: Step | None, memory: Memory, now: datetime) -> datetime | None:
-    """When the order was written down; None: there is none of ours, or it never arrived and cannot any more."""
+def _ordered_at(row: ComputeRow, step: Step | None, memory: Memory, now: datetime, *, shows: bool) -> datetime | None:
+    """When the order was written down; None: there is none of ours, or it never arrived and cannot any more.
+
+    shows: whether FE shows it.
+    """
     member = memory.member(row)
     before = instant(member.ordered_at) if member and member.ordered_by == US else None
-    if step and step.kind == StepKind.DECOMMISSION_BACKEND and step.fact("id") == row.id:
+    if step and step.kind in _ORDERS and step.fact("id") == row.id:
         return before or now
-    if before is None or row.decommissioned:
+    if before is None or shows:
         return before
     return before if now - before < ORDER_OUTSTANDING else None
 

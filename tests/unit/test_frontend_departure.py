@@ -372,3 +372,41 @@ def test_hosts_of_a_longer_name_are_not_ours() -> None:
     world.frontends.append(frontend_row(5, host=host("sample-b-fe-5", "fe", cluster="sample-b")))
     world.look()
     assert taken(world.decide())[1] == "sample-fe-2"
+
+
+def told(world: World) -> dict[str, dict[str, Any]]:
+    """status.members of the frontends by pod, written into the world as the watcher would."""
+    status = status_of(world.cluster, world.observed, world.decide(), last_run=None)
+    world.raw["status"] = status
+    assert status_of(world.cluster, world.observed, world.decide(), last_run=None) == status, "it is written once"
+    return {member["name"]: member for member in status["members"] if member["kind"] == "frontend"}
+
+
+def test_the_status_tells_who_leaves_and_since_when() -> None:
+    world = scaled_in(5, 3)
+    members = told(world)
+    assert [members[f"sample-fe-{o}"]["state"] for o in range(5)] == ["alive"] * 3 + ["leaving"] * 2
+    since = members["sample-fe-4"]["leavingSince"]
+    world.now = world.now.replace(minute=30)
+    assert told(world)["sample-fe-4"]["leavingSince"] == since
+    world.raw["spec"]["starRocksFeSpec"]["replicas"] = 5
+    assert "leavingSince" not in told(world)["sample-fe-4"]
+
+
+def test_the_status_remembers_a_dropped_one_until_its_volume_is_replaced() -> None:
+    world = scaled_in(5, 3)
+    name = told(world)["sample-fe-3"]["id"]
+    del world.frontends[3]
+    world.look()
+    world.settle()
+    assert (told(world)["sample-fe-3"]["state"], told(world)["sample-fe-3"]["id"]) == ("dropped", name)
+    world.raw["spec"]["starRocksFeSpec"]["replicas"] = 5
+    assert taken(world.decide()) == ("DeleteMetaVolume", "fe-meta-sample-fe-3")
+    lead(world, -1)
+    told(world)
+    lead(world, 0)
+    assert taken(world.decide()) == ("DeleteMetaVolume", "fe-meta-sample-fe-3"), "a time without a leader is no news"
+    world.put(claim("fe-meta-sample-fe-3", created=-1))
+    world.get("Pod", "sample-fe-3")["metadata"]["creationTimestamp"] = at(-1)
+    assert told(world)["sample-fe-3"]["state"] == "absent"
+    assert taken(world.decide()) == ("AddFollower", "sample-fe-3")

@@ -114,10 +114,11 @@ def arrange(component: str, wish: Wish, standing: Standing) -> World:
     if wish == Wish.RELEASED:
         world.remove("Pod", name)
     told = standing in (Standing.DRAINING, Standing.DRAINED)
-    if row is not None and told and component == "be":
-        member = {"kind": "backend", "name": name, "host": row.host, "id": row.id}
+    if row is not None and told:
+        kind = {"be": "backend", "cn": "computeNode"}[component]
+        member = {"kind": kind, "name": name, "host": row.host, "id": row.id}
         world.raw["status"]["members"] = [member | {"orderedBy": "operator", "orderedAt": at(-90)}]
-    world.answers = {"settings": HELD, "blacklist": frozenset([row.id] if row and told else [])}
+    world.answers = {"settings": HELD, "blacklists": {"sample-fe-0": frozenset([row.id] if row and told else [])}}
     world.look()
     return world
 
@@ -372,6 +373,7 @@ def test_a_leaving_compute_node_may_finish_its_queries_but_not_for_ever() -> Non
     world = World(cn=3)
     world.raw["spec"]["starRocksCnSpec"]["replicas"] = 2
     world.compute_nodes[2] = replace(world.compute_nodes[2], running_queries=4)
+    world.answers = {"blacklists": {}}
     world.look()
     decision = record(world)
     assert decision.step is None
@@ -380,6 +382,30 @@ def test_a_leaving_compute_node_may_finish_its_queries_but_not_for_ever() -> Non
     step = record(world).step
     assert step is not None
     assert step.kind == StepKind.SHRINK_STATEFUL_SET
+
+
+def test_every_frontend_must_shut_off_a_leaving_compute_node() -> None:
+    world = World(cn=3)
+    world.raw["spec"]["starRocksCnSpec"]["replicas"] = 2
+    world.look()
+    assert "compute node sample-cn-2 is to leave: the frontends have not been asked" in record(world).waits[0]
+    for lists in ({"sample-fe-0": [], "sample-fe-1": []}, {"sample-fe-0": ["20002"], "sample-fe-1": []}):
+        world.answers = {"blacklists": {pod: frozenset(ids) for pod, ids in lists.items()}}
+        world.look()
+        step = record(world).step
+        assert step is not None
+        assert (step.kind, step.fact("id")) == (StepKind.BLACKLIST_COMPUTE_NODE, "20002")
+    world.raw["spec"]["starRocksCnSpec"]["replicas"] = 3
+    step = record(world).step
+    assert step is not None
+    assert (step.kind, step.fact("id")) == (StepKind.UNBLACKLIST_COMPUTE_NODE, "20002")
+
+
+def test_a_compute_node_that_a_human_shut_off_stays_so() -> None:
+    world = World(cn=3)
+    world.answers = {"blacklists": {"sample-fe-0": frozenset(["20002"])}}
+    world.look()
+    assert not record(world).due
 
 
 def test_backends_of_shared_data_go_without_a_decommission() -> None:

@@ -5,9 +5,12 @@ Every change of an object and every statement goes by `lab.rehearsal`'s watch; a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lab.rehearsal import Rehearsal
+from lab.simulator.model.version import features
 
 NAME = "sample"
 AUTO_DROP = "drop_backend_after_decommission"
@@ -121,6 +124,43 @@ def test_compute_nodes_go_and_come_back() -> None:
     made.wish(cn=4)
     finish(made)
     made.wish(cn=1)
+    finish(made)
+
+
+def shut_off(made: Rehearsal) -> list[set[str]]:
+    """What each frontend has on its list."""
+    return [container.frontend.blacklist for container in made.stage.world.pods.values() if container.frontend]
+
+
+def test_a_busy_compute_node_gets_no_new_queries_and_finishes_the_old_ones() -> None:
+    made = rehearsal(be=3, cn=3, tablets=0)
+    made.stage.world.options.features = lambda version: replace(features(version), compute_node_blacklist=True)
+    made.stage.fault(f"{NAME}-cn-2", "queries", value=3)
+    made.wish(cn=2)
+    made.let(60)
+    node = str(made.stage.row(made.stage.leader(NAME), "SHOW COMPUTE NODES", f"{NAME}-cn-2")["ComputeNodeId"])
+    assert shut_off(made) == [{node}] * 3
+    assert steps(made) == ["BlacklistComputeNode sample-cn-2"]
+    assert "compute node sample-cn-2 is leaving: 3 queries still run on it" in made.raw["status"]["waitingFor"]
+    made.stage.fault(made.stage.followers(NAME)[0], "crash")
+    made.let(90)
+    assert shut_off(made) == [{node}] * 3, "a frontend that restarted is told again"
+    made.wish(cn=3)
+    made.until_settled()
+    assert shut_off(made) == [set()] * 3
+    made.wish(cn=2)
+    made.let(20)
+    made.stage.fault(f"{NAME}-cn-2", "queries", value=0)
+    finish(made)
+
+
+def test_queries_that_never_end_do_not_hold_a_compute_node_for_ever() -> None:
+    made = rehearsal(be=3, cn=3, tablets=0)
+    made.annotate(query_drain_seconds="120")
+    made.stage.fault(f"{NAME}-cn-2", "queries", value=3)
+    made.wish(cn=2)
+    made.let(90)
+    assert steps(made) == []
     finish(made)
 
 

@@ -87,6 +87,13 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("select_variable", r"SELECT @@(?:SESSION\.|GLOBAL\.)?(?P<variable>\w+)(?: LIMIT \d+)?", Where.LOCAL, ()),
     ("count_rows", r"SELECT COUNT ?\( ?\* ?\) FROM (?P<db>\w+)\.(?P<table>\w+)", Where.LOCAL, ()),
     (
+        "blacklist",
+        r"(?P<verb>ADD|DELETE) COMPUTE NODE BLACKLIST (?P<ids>\d+(?:\s*,\s*\d+)*)",
+        Where.LOCAL,
+        _OPERATE,
+    ),
+    ("show_blacklist", r"SHOW COMPUTE NODE BLACKLIST", Where.LOCAL, _OPERATE),
+    (
         "most_replicas",
         r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
         r"(?: WHERE DB_NAME <> '(?P<db>\w+)')?",
@@ -119,6 +126,8 @@ def parse(sql: str, features: Features) -> Statement:
             continue
         statement = Statement(kind, where, privileges, found.groupdict())
         if kind == "transfer_leader" and not features.transfer_leader:
+            break
+        if kind.endswith("blacklist") and not features.compute_node_blacklist:
             break
         if statement["clause"] and not features.warehouse_clause:
             break
