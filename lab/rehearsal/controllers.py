@@ -84,7 +84,12 @@ class Controllers:
             if live is None:
                 labels = workload["spec"]["selector"]["matchLabels"]
                 self._kubernetes.create(
-                    {"kind": "PersistentVolumeClaim", "metadata": {"name": claim, "labels": labels}}, by=SELF
+                    {
+                        "apiVersion": "v1",
+                        "kind": "PersistentVolumeClaim",
+                        "metadata": {"name": claim, "namespace": "default", "labels": labels},
+                    },
+                    by=SELF,
                 )
             elif live["metadata"].get("deletionTimestamp"):
                 return False

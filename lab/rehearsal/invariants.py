@@ -54,7 +54,7 @@ class Invariants:
                 self._frontends_go(by, {f"{name}-{ordinal}" for ordinal in left})
         elif kind == "Pod" and after is not None and after["metadata"].get("deletionTimestamp"):
             self._frontends_go(by, {name})
-        elif kind == "PersistentVolumeClaim":
+        elif kind == "PersistentVolumeClaim" and (after is None or after["metadata"].get("deletionTimestamp")):
             self._claim_goes(by, name)
 
     def _pod_goes(self, by: str, pod: str) -> None:
@@ -71,9 +71,7 @@ class Invariants:
             going = {name for name, pod in live.items() if pod in pods}
             needed = majority(len(database.electable()))
             if going and len(live) - len(going) < needed:
-                self.broken.append(
-                    f"I1: {by} took {sorted(pods)} away: {len(live) - len(going)} live, {needed} needed"
-                )
+                self.broken.append(f"I1: {by} took {sorted(pods)} away: {len(live) - len(going)} live, {needed} needed")
 
     def _deleting(self, pod: str) -> bool:
         raw = self._kubernetes.get("Pod", pod)

@@ -43,6 +43,8 @@ class Kubernetes:
         key = ObjectKey.of(wanted)
         live = self.objects.get(key)
         asked = wanted["metadata"]
+        if key.kind == "PersistentVolumeClaim":
+            return self._marked(live, asked, by=by)
         self._check(live, uid=asked.get("uid", ""), version=asked.get("resourceVersion", ""))
         metadata = {name: value for name, value in asked.items() if name not in ("uid", "resourceVersion")}
         if live is None:
@@ -54,6 +56,15 @@ class Kubernetes:
         if new.get("spec") != live.get("spec"):
             new["metadata"] = {**new["metadata"], "generation": kept["generation"] + 1}
         return self.put(new, by=by)
+
+    def _marked(self, live: Raw | None, asked: Raw, *, by: str) -> Raw:
+        """A claim is only ever annotated, and never made."""
+        if live is None:
+            return {}
+        annotations = {**(live["metadata"].get("annotations") or {}), **(asked.get("annotations") or {})}
+        if annotations == live["metadata"].get("annotations"):
+            return live
+        return self.put({**live, "metadata": {**live["metadata"], "annotations": annotations}}, by=by)
 
     def create(self, raw: Raw, *, by: str) -> Raw:
         return self.put({**raw, "metadata": self._born(raw["metadata"])}, by=by)

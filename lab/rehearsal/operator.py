@@ -210,9 +210,7 @@ class Operator:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def _write(self, raw: Json, status: Json) -> Json:
-        written = self._around.kubernetes.status(
-            self._around.cluster, status, uid=raw["metadata"]["uid"], by=self.name
-        )
+        written = self._around.kubernetes.status(self._around.cluster, status, uid=raw["metadata"]["uid"], by=self.name)
         return dict(written)
 
     def _call(self, kind: CallKind, what: str, do: Callable[[], T]) -> T:

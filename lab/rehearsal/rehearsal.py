@@ -189,9 +189,7 @@ class Rehearsal:
         database = self.stage.database(NAME)
         prefix, count = f"{NAME}-{component}-", database.tablets.count
         ours = [row for row in database.state.nodes if row.host.startswith(prefix)]
-        return sum(
-            count(row.node_id) for row in ours if int(row.host.split(".")[0].removeprefix(prefix)) >= replicas
-        )
+        return sum(count(row.node_id) for row in ours if int(row.host.split(".")[0].removeprefix(prefix)) >= replicas)
 
     def target(self, component: str, ordinal: int) -> str:
         port = 9010 if component == "fe" else 9050
