@@ -10,6 +10,7 @@ import pymysql
 import pymysql.cursors
 
 from lab.controlplane import ControlPlane, LabError
+from lab.given import GivenCluster
 
 
 def ask(address: str, statement: str, *, user: str = "root", password: str = "", port: int = 9030) -> Sequence[Any]:
@@ -28,7 +29,7 @@ def ask(address: str, statement: str, *, user: str = "root", password: str = "",
         return list(cursor.fetchall())
 
 
-def leader_address(plane: ControlPlane, namespace: str, cluster: str) -> str:
+def leader_address(plane: ControlPlane | GivenCluster, namespace: str, cluster: str) -> str:
     """The address of the pod that leads, as the cluster's status tells."""
     document = json.loads(plane.kubectl("get", "src", cluster, f"--namespace={namespace}", "--output=json"))
     for member in document.get("status", {}).get("members", ()):

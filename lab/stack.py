@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from lab.controlplane import ControlPlane, LabError
 from lab.controlplane.pki import write_private
 from lab.controlplane.processes import Process, last_lines, spawn
+from lab.given import GivenCluster
 from lab.witness import Witness
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def free_port() -> int:
 class Stack:
     """A lab directory's control plane, and the simulator and operators that run on it."""
 
-    plane: ControlPlane
+    plane: ControlPlane | GivenCluster
     control_port: int
     processes: dict[str, Process] = field(default_factory=dict)
     metrics_ports: dict[str, int] = field(default_factory=dict)
@@ -57,6 +58,15 @@ class Stack:
         stack = cls(plane=plane, control_port=free_port())
         stack.install()
         stack._save()
+        return stack
+
+    @classmethod
+    def on(cls, kubeconfig: Path, directory: Path) -> Stack:
+        """A cluster of the user's: with the CRD, the policies and the rights, and the user's own credentials."""
+        stack = cls(plane=GivenCluster.named(kubeconfig, directory), control_port=0)
+        install_crd(stack.plane)
+        for manifest in MANIFESTS:
+            stack.plane.kubectl("apply", "--server-side", "-f", str(ROOT / manifest))
         return stack
 
     @classmethod
@@ -208,7 +218,7 @@ class Stack:
         (self.directory / _STATE).write_text(json.dumps(state, indent=2))
 
 
-def install_crd(plane: ControlPlane) -> None:
+def install_crd(plane: ControlPlane | GivenCluster) -> None:
     """Make StarRocksClusters known, and wait until the API server serves them."""
     plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / CRD))
 

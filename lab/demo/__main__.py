@@ -53,6 +53,19 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def on_given_cluster(console: Console, options: argparse.Namespace) -> None:
+    """The same on a cluster that was named. The operator runs here, and ends with the demo."""
+    stack = Stack.on(options.kubeconfig, ROOT / ".lab" / "given")
+    stack.operate(kubeconfig=options.kubeconfig)
+    try:
+        perform(console, stack, options.sample, options.patience)
+    finally:
+        stack.end("operator")
+        console.print(
+            "The operator that ran here is stopped; what it made stays. `make run KUBECONFIG=…` runs it again."
+        )
+
+
 def perform(console: Console, stack: Stack, sample: Path, patience: float) -> None:
     """Apply the sample and show what happens until it runs."""
     document = yaml.safe_load(sample.read_text())
@@ -72,13 +85,14 @@ def perform(console: Console, stack: Stack, sample: Path, patience: float) -> No
         console.print(f"[bold green]{name} runs after {stage.elapsed:.1f} s[/]")
     frontends_say(console, leader_address(stack.plane, "default", name))
     objects_made(console, sorted(look(space, name).objects))
-    next_steps(
-        console,
-        kubeconfig=stack.plane.kubeconfig,
-        kubectl=stack.plane.kubectl_program,
-        name=name,
-        control_port=stack.control_port,
-    )
+    if stack.control_port:  # it is the lab, with its simulator
+        next_steps(
+            console,
+            kubeconfig=stack.plane.kubeconfig,
+            kubectl=stack.plane.kubectl_program,
+            name=name,
+            control_port=stack.control_port,
+        )
 
 
 def main() -> int:
@@ -88,6 +102,9 @@ def main() -> int:
         if options.down:
             Stack.attach(options.directory).stop()
             console.print("The lab is stopped.")
+            return 0
+        if options.kubeconfig:
+            on_given_cluster(console, options)
             return 0
         stack = Stack.start(options.directory, name="demo", report=lambda line: console.print(line, style="dim"))
         stack.simulate(speed=options.speed)
