@@ -20,8 +20,9 @@ from starrocks_operator.step import Step
 
 GOING = frozenset({Standing.DRAINING, Standing.DRAINED, Standing.FOREIGN, Standing.FOREIGN_DRAINED})
 GIBIBYTE = 2**30
-SOONEST, PATIENT = 2.0, 33.0
-"""Seconds between two looks at nodes that leave. With six statements a look, FE is asked fewer than 12 a minute."""
+SOONEST, PATIENT, IDLE = 2.0, 33.0, 50.0
+"""Seconds between two looks at nodes that leave; the last where a person has to act, and FE is asked for the cause.
+With six statements a look, then nine, FE is asked fewer than 12 a minute."""
 
 
 def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding]) -> Outlook:
@@ -30,7 +31,7 @@ def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding
     if row is None or kind.order is None:  # not reachable through the tables; said for the type checker
         return Outlook()
     if objection:
-        return Outlook(waits=(f"{name} is to leave, but not yet: see {objection[0].reason}",), pace=PATIENT)
+        return Outlook(waits=(f"{name} is to leave, but not yet: see {objection[0].reason}",), pace=IDLE)
     if kind.holds_tablets and ground.settings is None:
         return Outlook(waits=(f"{name} is to leave: FE's settings have not been read yet",))
     if not kind.holds_tablets and ground.blacklists is None:
@@ -82,7 +83,8 @@ def watch(case: Case, kind: Kind, ground: Ground) -> Outlook:
         words += f", about {progress.per_minute} go each minute"
     if progress.end and progress.end > ground.now:
         words += f", until about {progress.end:%H:%M} UTC"
-    return Outlook(waits=(words,), pace=_pace(progress, ground.now))
+    stalled = ground.now - progress.at >= ground.stall
+    return Outlook(waits=(words,), pace=IDLE if stalled else _pace(progress, ground.now))
 
 
 def _pace(progress: Progress, now: datetime) -> float:

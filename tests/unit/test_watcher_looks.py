@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from starrocks_operator.frontend import Credentials, Endpoint
-from starrocks_operator.membership.drain import PATIENT
+from starrocks_operator.membership.drain import IDLE, PATIENT
 from starrocks_operator.model import Key
 from starrocks_operator.observed import FrontendView, Questions
 from watcher.looks import Looks
@@ -87,6 +87,8 @@ async def test_a_new_question_is_asked_soon() -> None:
         running.cancel()
 
 
-def test_a_light_look_at_that_pace_is_less_than_twelve_statements_a_minute() -> None:
-    """The leader: its own view, its members in three questions, the setting that is held; one other: its own view."""
+def test_at_that_pace_fe_answers_less_than_twelve_statements_a_minute() -> None:
+    """The leader: its own view, its members in three questions, the setting that is held; one other: its own view.
+    Where a person has to act, also: a second setting, the most replicas, and a little to spare."""
     assert 6 * 60 / PATIENT < 12
+    assert 9 * 60 / IDLE < 12
