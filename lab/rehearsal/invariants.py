@@ -22,7 +22,7 @@ class Invariants:
     def __init__(self, stage: Stage, kubernetes: Kubernetes, wished: Callable[[str], int]) -> None:
         self.broken: list[str] = []
         self._stage, self._kubernetes, self._wished = stage, kubernetes, wished
-        self._ordered: dict[str, str] = {}  # who decommissioned a host last
+        self._ordered: dict[int, str] = {}  # by whom a backend, by its id, was decommissioned
         self._excused = 0  # marks of the simulator that are a person's
         kubernetes.listeners.append(self._written)
         stage.world.on_statement = self._said
@@ -31,7 +31,7 @@ class Invariants:
         """Nothing was broken so far, and nothing that happened by itself has broken anything."""
         marks = [f"{mark.kind}: {mark.text}" for mark in self._stage.world.violations[self._excused :]]
         ids = len(self._stage.world.databases)
-        assert not self.broken and not marks, "\n".join([*self.broken, *marks])
+        assert self.broken + marks == [], "\n".join(self.broken + marks)
         assert ids <= 1, f"I4: {ids} clusters were founded"
 
     def excuse(self) -> None:
@@ -81,25 +81,26 @@ class Invariants:
         """I5: no claim of a node that FE knows is deleted."""
         host = self._stage.host("-".join(claim.split("-")[-3:]))
         for database in self._databases():
-            rows = (*database.state.frontends, *database.state.nodes)
-            if any(row.host == host for row in rows):
+            state = database.state
+            if host in {row.host for row in state.frontends} | {row.host for row in state.nodes}:
                 self.broken.append(f"I5: {by} deleted {claim}, and FE knows {host.split('.')[0]}")
 
     # -- statements --------------------------------------------------------------------------------------------
 
-    def _said(self, facts: PodFacts, session: Session, sql: str, outcome: Outcome) -> None:
+    def _said(self, _: PodFacts, session: Session, sql: str, outcome: Outcome) -> None:
         found = _STATEMENT.match(sql)
         if found is None or not isinstance(outcome, Done | ConnectionLost):
             return
-        verb, host = found[1].upper(), found[2]
-        if verb == "DECOMMISSION":
-            self._ordered[host] = session.source
-        elif verb == "DROP":
-            self._ordered.pop(host, None)
-        elif session.source != HUMAN and self._ordered.pop(host, "") == HUMAN:
-            self.broken.append(f"I3: {session.source} took back the decommission of {host}, which a person ordered")
-        if verb == "DECOMMISSION" and session.source != HUMAN and self._is_wanted(host):
-            self.broken.append(f"I3: {session.source} decommissioned {host}, which is wanted")
+        verb, host, by = found[1].upper(), found[2], session.source
+        row = next((row for database in self._databases() for row in database.state.nodes if row.host == host), None)
+        if row is None or verb == "DROP":
+            return
+        if verb == "DECOMMISSION" and row.decommissioned:
+            self._ordered.setdefault(row.node_id, by)
+            if by != HUMAN and self._is_wanted(host):
+                self.broken.append(f"I3: {by} decommissioned {host}, which is wanted")
+        elif verb != "DECOMMISSION" and self._ordered.pop(row.node_id, "") == HUMAN != by:
+            self.broken.append(f"I3: {by} took back the decommission of {host}, which a person had ordered")
 
     def _is_wanted(self, host: str) -> bool:
         pod = host.split(".")[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from lab.rehearsal.controllers import Controllers
@@ -67,6 +68,11 @@ class Operator:
         self._attempts = Attempts(clock=lambda: around.stage.world.now)
         self._last_run: RunReport | None = None
 
+    @property
+    def acts(self) -> bool:
+        """Whether it holds the Lease, or needs none."""
+        return not self._lease_objection()
+
     # -- a round -----------------------------------------------------------------------------------------------
 
     def round(self) -> float:
@@ -93,7 +99,7 @@ class Operator:
             status = status_of(cluster, observed, decision, last_run=self._last_run)
             if status == raw.get("status", {}):
                 break
-            raw = self._call(CallKind.STATUS, "", lambda written=status: self._write(raw, written))  # type: ignore[misc]
+            raw = self._call(CallKind.STATUS, "", partial(self._write, raw, status))
             cluster = StarRocksCluster.parse(raw)
         if not decision.due:
             return 5.0 if decision.waits else 30.0
@@ -137,7 +143,7 @@ class Operator:
                 for wanted in objects.get(component, ()) if decision.apply.get(component) else ():
                     self._apply(wanted)
             for key in decision.prune:
-                self._call(CallKind.DELETE, str(key), lambda key=key: self._prune(key))  # type: ignore[misc]
+                self._call(CallKind.DELETE, str(key), partial(self._prune, key))
             if decision.step is not None:
                 outcome, message = self._step(decision.step)
         except (LostError, RefusedError) as failure:

@@ -136,7 +136,8 @@ class Rehearsal:
     def settled(self) -> bool:
         raw = self.raw
         ready = self.condition("Ready")
-        idle = all(op.decision is not None and not op.decision.due for op in self.operators.values())
+        acting = [operator for operator in self.operators.values() if operator.acts]
+        idle = all(operator.decision is not None and not operator.decision.due for operator in acting)
         return idle and ready.get("status") == "True" and ready["observedGeneration"] == raw["metadata"]["generation"]
 
     def assert_quiet(self, *, seconds: float = 600.0) -> None:
@@ -222,15 +223,15 @@ class Rehearsal:
     def assert_whole(self) -> None:
         """FE's members are the wished ones, all alive and staying; every tablet has all its copies."""
         database = self.stage.database(NAME)
-        rows = {
-            "fe": database.state.frontends,
-            "be": database.state.of_kind(Component.BE),
-            "cn": database.state.of_kind(Component.CN),
-        }
-        for component, members in rows.items():
-            wanted = {self.stage.host(f"{NAME}-{component}-{o}") for o in range(self.wished(component))}
-            assert {row.host for row in members} == wanted, f"members of {component}: {members}\n{self.story()}"
-            assert all(row.alive for row in members), f"not all {component} are alive\n{self.story()}"
+        state = database.state
+        members = [("fe", row.host, row.alive) for row in state.frontends]
+        members += [(row.kind.value, row.host, row.alive) for row in state.nodes]
+        wanted = [
+            (component, self.stage.host(f"{NAME}-{component}-{ordinal}"), True)
+            for component in _FIELDS
+            for ordinal in range(self.wished(component))
+        ]
+        assert sorted(members) == sorted(wanted), f"{members}\n{self.story()}"
         assert not any(row.decommissioned for row in database.state.nodes), self.story()
         unhealthy = [t for t in database.tablets.tablets.values() if database.tablets.unhealthy(t)]
         assert not unhealthy, f"{len(unhealthy)} tablets lack copies"
