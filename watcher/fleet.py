@@ -1,4 +1,4 @@
-"""Gauges that add up over all clusters: clusters by phase, members by kind and state, tablets that have to move."""
+"""Two gauges that add up over all clusters: clusters by phase, and members by kind and state."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.model import Key
-from watcher.metrics import CLUSTERS, MEMBERS, TABLETS_LEFT
+from watcher.metrics import CLUSTERS, MEMBERS
 
-_Counted = tuple[str, dict[tuple[str, str], int], int]
+_Counted = tuple[str, dict[tuple[str, str], int]]
 
 
 class Fleet:
@@ -19,10 +19,11 @@ class Fleet:
         self._counted: dict[Key, _Counted] = {}
 
     def set(self, key: Key, status: Mapping[str, Any]) -> None:
-        listed = status.get("members") or ()
-        members = Counter((str(member.get("kind", "")), str(member.get("state") or "unknown")) for member in listed)
-        left = sum(int(member.get("tabletsLeft") or 0) for member in listed)
-        counted = (str(status.get("phase", "")), dict(members), left)
+        members = Counter(
+            (str(member.get("kind", "")), str(member.get("state") or "unknown"))
+            for member in status.get("members") or ()
+        )
+        counted = (str(status.get("phase", "")), dict(members))
         if self._counted.get(key) == counted:
             return
         self.forget(key)
@@ -35,8 +36,7 @@ class Fleet:
 
 
 def _add(counted: _Counted, sign: int) -> None:
-    phase, members, left = counted
-    TABLETS_LEFT.inc(sign * left)
+    phase, members = counted
     CLUSTERS.labels(phase=phase).inc(sign)
     for (kind, state), count in members.items():
         MEMBERS.labels(kind=kind, state=state).inc(sign * count)

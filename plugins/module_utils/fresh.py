@@ -1,7 +1,4 @@
-"""Reading a cluster and everything a step depends on afresh from the API server: nothing cached.
-
-What is written there by a step of Kubernetes is in `hands`.
-"""
+"""Reading a cluster and everything a step depends on afresh from the API server: nothing cached, nothing written."""
 
 from __future__ import annotations
 
@@ -33,7 +30,6 @@ try:
 except ImportError:
     DOMAIN_MISSING = traceback.format_exc()
 
-CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 OWNER = "app.starrocks.ownerreference/name"
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
@@ -59,32 +55,19 @@ class ApiServer:
 
     def get(self, path, **query):
         """The object or list at this path; None if there is none."""
-        status, found = self.request("GET", path + ("?" + urlencode(query) if query else ""))
-        if status == 0:
-            raise ApiError(f"The API server cannot be read ({found['message']}).")
-        if status == 404:
-            return None
-        if status != 200:
-            raise ApiError(f"The API server answered {status} to GET {path}.")
-        return found
-
-    def request(self, method, path, body=None, content_type="application/json"):
-        """Status and document of the answer; status 0 with a message if there was none. Only reads are repeated."""
-        headers = {"Accept": "application/json", "User-Agent": "starrocks-operator", "Content-Type": content_type}
-        self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, None)
-        pool, url = self._client.rest_client.pool_manager, self._client.configuration.host + path
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-        more = {} if method == "GET" else {"retries": False}
-        if body is not None:
-            more["body"] = json.dumps(body)
+        headers = {"Accept": "application/json", "User-Agent": "starrocks-operator"}
+        self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
+        url = self._client.configuration.host + path + ("?" + urlencode(query) if query else "")
+        timeout = urllib3.Timeout(connect=3.0, read=10.0)
         try:
-            response = pool.request(method, url, headers=headers, timeout=timeout, **more)
+            response = self._client.rest_client.pool_manager.request("GET", url, headers=headers, timeout=timeout)
         except urllib3.exceptions.HTTPError as failure:
-            return 0, {"message": str(failure)[:300]}
-        try:
-            return response.status, json.loads(response.data)
-        except ValueError:
-            return response.status, {"message": response.data.decode(errors="replace")[:300]}
+            raise ApiError(f"The API server cannot be read ({str(failure)[:300]}).") from None
+        if response.status == 404:
+            return None
+        if response.status != 200:
+            raise ApiError(f"The API server answered {response.status} to GET {path}.")
+        return json.loads(response.data)
 
 
 class Fresh:

@@ -57,8 +57,7 @@ def rosters_of(
         return roster(
             component=component,
             group=group_of(cluster, component, context),
-            replicas=context.wished.get(component, 0),
-            live=context.live.get(component),
+            replicas=context.replicas.get(component, 0),
             port=member_port(component, context),
             pods=pods,
             rows=rows,
