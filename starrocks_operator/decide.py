@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context, Decision, Finding
+from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
 from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
@@ -25,7 +26,7 @@ from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.rollout import frontends_must_wait
-from starrocks_operator.step import Step
+from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets, template_changes
 
@@ -70,11 +71,11 @@ def decide(
     rosters = rosters_of(cluster, case.context, pods_of(observed.children), observed.view)
     outlook = plan(
         Situation(
+            cluster=cluster,
             observed=observed,
             context=case.context,
             rosters=rosters,
             founding=case.founding,
-            workload=case.workloads.get("fe"),
             grace=grace,
         )
     )
@@ -123,19 +124,34 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         components={*open_components, "hpa"},
     )
     apply = {name: item.objects for name, item in dues.items() if item.objects}
+    outlook = _unhurried(case, outlook, held, apply)
+    other_waits = tuple(wait for item in dues.values() for wait in item.waits) + gates
     return Decision(
         context=replace(case.context, components=tuple(name for name in open_components if name not in held)),
         apply=apply,
         prune=prune,
         step=outlook.step,
-        waits=tuple(wait for item in dues.values() for wait in item.waits) + gates + outlook.waits,
-        findings=standing_findings(case.cluster, case.observed, case.context.replicas, case.workloads)
+        waits=other_waits + outlook.waits,
+        findings=standing_findings(case.cluster, case.observed, case.workloads)
         + tuple(finding for _, finding in guards)
         + outlook.findings,
         held=held,
         changes=_changes(dues, prune),
         fingerprint=_fingerprint(apply, prune, outlook.step),
+        pace=None if outlook.step or other_waits else outlook.pace,
     )
+
+
+def _unhurried(case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects) -> Outlook:
+    """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
+    step = outlook.step
+    if step is None or step.kind != StepKind.SHRINK_STATEFUL_SET:
+        return outlook
+    component = workload_component(case.cluster, step.target)
+    key = ObjectKey("StatefulSet", step.target)
+    if component not in held and all(ObjectKey.of(item) != key for item in apply.get(component, ())):
+        return outlook
+    return replace(outlook, step=None, waits=(*outlook.waits, f"{key} is changed in another way first"))
 
 
 def _held(case: _Case) -> dict[str, str]:

@@ -19,7 +19,9 @@ class Context:
 
     profile: `upstream` or `safe`.
     components: those whose objects may be applied now (their gates are open); a subset of COMPONENTS.
-    replicas: the replicas each StatefulSet shall have, by component. Differs from the CR while a scale-in is held.
+    replicas: the replicas each StatefulSet shall have, by component. Differs from the CR until a scale-in is over.
+    wished: the replicas that the spec asks for; an orphaned component keeps what it has.
+    live: the replicas that each existing StatefulSet has.
     cluster_id: the cluster id that was recorded at bootstrap; empty before.
     properties: each component's configuration file, for the ports; by component.
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
@@ -36,6 +38,8 @@ class Context:
     pod_management: Mapping[str, str] = field(default_factory=dict)
     claim_sizes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     frontend_claims: tuple[str, ...] = ()
+    wished: Mapping[str, int] = field(default_factory=dict)
+    live: Mapping[str, int] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -50,7 +54,7 @@ class Context:
 class Finding:
     """Something a person should know: becomes part of a condition and, when it appears, an Event.
 
-    reason: CamelCase, stable: ScaleInNotSupported, SplitBrain, LeaderMissing, PasswordRefused, InvalidSpec, …
+    reason: CamelCase, stable: ScaleInRefused, ScaleInStalled, SplitBrain, LeaderMissing, PasswordRefused, …
     blocks: what it stops: "nothing", "membership" (no step is taken), "everything" (nothing is applied either).
     degraded: whether it makes `Degraded` True.
     remark: it does not contradict `Ready`; it is said beside it.
@@ -74,6 +78,7 @@ class Decision:
     findings: see Finding.
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
+    pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
     """
 
     context: Context
@@ -85,6 +90,7 @@ class Decision:
     held: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
+    pace: float | None = None
 
     @property
     def due(self) -> bool:

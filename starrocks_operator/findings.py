@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
+from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import HELD_COMPONENTS, Workloads, profile_finding
+from starrocks_operator.resolve import Workloads, live_replicas, profile_finding
 
 _broken: Recall[tuple[str, ...]] = Recall(1024)
 
@@ -28,30 +29,16 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     return (Finding(reason="InvalidSpec", message=message[:2000], blocks="everything", degraded=True),)
 
 
-def standing_findings(
-    cluster: StarRocksCluster, observed: Observed, replicas: Mapping[str, int], workloads: Workloads
-) -> tuple[Finding, ...]:
+def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> tuple[Finding, ...]:
     """Findings of the CR and its objects."""
     found = [
-        *_scale_in(cluster, replicas),
+        refusal(cluster, live_replicas(workloads.get("fe"))),
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),
         _not_acted_upon(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
-
-
-def _scale_in(cluster: StarRocksCluster, replicas: Mapping[str, int]) -> Iterator[Finding]:
-    for name in HELD_COMPONENTS:
-        spec, live = cluster.spec.component(name), replicas.get(name, 0)
-        if spec is not None and spec.replicas < live:
-            title = COMPONENTS[name].title
-            yield Finding(
-                reason="ScaleInNotSupported",
-                message=f"The spec asks for {spec.replicas} {title}s and there are {live}: scaling {title}s in is not "
-                f"supported yet, so all {live} stay. Set replicas to {live} to settle this.",
-            )
 
 
 def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:

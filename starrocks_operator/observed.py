@@ -106,6 +106,8 @@ class ComputeRow:
     error: str = ""
     status_code: str = ""
     warehouse: str = ""
+    used_bytes: int | None = None
+    free_bytes: int | None = None
 
     @property
     def target(self) -> str:
@@ -129,6 +131,10 @@ class FrontendView:
     leader: host of the frontend that says of itself that it leads *and* answered a statement only a leader can
         answer; None: nobody does.
     frontends, backends, compute_nodes: the leader's rows; None: unknown (never the same as "none").
+    settings: the leader's values of the settings that were asked for; None: none was.
+    replication: the most replicas that any partition has; None: not asked, or this release cannot tell.
+    blacklists: by pod, ids of the compute nodes to which the frontend was told to send no queries; empty: this release
+        has no such lists; None: not asked.
     """
 
     asked_at: datetime
@@ -137,6 +143,22 @@ class FrontendView:
     frontends: tuple[FrontendRow, ...] | None = None
     backends: tuple[ComputeRow, ...] | None = None
     compute_nodes: tuple[ComputeRow, ...] | None = None
+    settings: Mapping[str, str] | None = None
+    replication: int | None = None
+    blacklists: Mapping[str, frozenset[str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """What the leader is asked besides its members. Nothing, while nobody leaves.
+
+    settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
+        by every frontend, which compute nodes get no queries.
+    """
+
+    settings: tuple[str, ...] = ()
+    replication: bool = False
+    blacklists: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.decision import Context, Finding
-from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
+from starrocks_operator.membership.frontend_count import growable_to, is_refused
+from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
@@ -19,8 +20,6 @@ from starrocks_operator.observed import Children, Observed, Raw
 
 PROFILES = ("safe", "upstream")
 MOST_REPLICAS = 1000  # the CRD says the same; an older object may ask for more
-HELD_COMPONENTS: tuple[ComponentName, ...] = ("fe", "be")  # a lower number of these is not carried out
-
 Workloads = Mapping[str, Raw]
 
 
@@ -47,7 +46,7 @@ def context_of(
     return Context(
         profile=profile_of(cluster, workloads, default=default_profile),
         components=tuple(components),
-        replicas=replicas_of(cluster, workloads, observed.children),
+        replicas=_grown(cluster, observed, workloads),
         cluster_id=cluster_id,
         properties={name: dict(configurations[name].properties) for name in sorted(configurations)},
         service_names={name: spec["serviceName"] for name, spec in specs.items() if spec.get("serviceName")},
@@ -60,6 +59,8 @@ def context_of(
             for name, spec in specs.items()
             if (templates := spec.get("volumeClaimTemplates"))
         },
+        wished=wished_of(cluster, workloads),
+        live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
     )
 
 
@@ -87,19 +88,35 @@ def profile_finding(cluster: StarRocksCluster) -> Finding | None:
 
 
 def replicas_of(cluster: StarRocksCluster, workloads: Workloads, children: Children) -> dict[str, int]:
-    """The replicas each StatefulSet shall have. An orphaned one keeps what it has, and pods without one count too."""
-    replicas: dict[str, int] = {}
+    """The replicas each StatefulSet shall have: never fewer than it has. Only a step of the membership takes one
+    away, when its member may go; from then on this follows. Where there is none, it adopts all pods that are there."""
+    replicas = {}
+    for name, count in wished_of(cluster, workloads).items():
+        live = live_replicas(workloads.get(name))
+        replicas[name] = max(count, _pods_up_to(cluster, name, children) if live is None else live)
+    return replicas
+
+
+def _grown(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> dict[str, int]:
+    """The same, with the frontends only as far as their volumes allow."""
+    replicas, live = replicas_of(cluster, workloads, observed.children), live_replicas(workloads.get("fe"))
+    if live is not None and replicas["fe"] > live:
+        replicas["fe"] = growable_to(cluster, observed, workloads["fe"], live=live, wished=replicas["fe"])
+    return replicas
+
+
+def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]:
+    """The replicas that the spec asks for. An orphaned component keeps what it has."""
+    wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
         spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if spec is None:
-            if live is not None:
-                replicas[name] = live
-        elif name in HELD_COMPONENTS:
-            there = _pods_up_to(cluster, name, children) if live is None else live
-            replicas[name] = max(min(spec.replicas, MOST_REPLICAS), there)
-        else:
-            replicas[name] = max(min(spec.replicas, MOST_REPLICAS), 0)
-    return replicas
+        if name == "fe" and spec is not None and live is not None and is_refused(spec.replicas, live):
+            wished[name] = live
+        elif spec is not None:
+            wished[name] = max(min(spec.replicas, MOST_REPLICAS), 0)
+        elif live is not None:
+            wished[name] = live
+    return wished
 
 
 def _pods_up_to(cluster: StarRocksCluster, name: str, children: Children) -> int:

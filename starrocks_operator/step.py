@@ -20,9 +20,31 @@ class StepKind(StrEnum):
 
     ADD_FOLLOWER = "AddFollower"
     DROP_FOLLOWER = "DropFollower"
+    ADD_OBSERVER = "AddObserver"
+    DROP_OBSERVER = "DropObserver"
     ADD_BACKEND = "AddBackend"
+    DECOMMISSION_BACKEND = "DecommissionBackend"
+    CANCEL_DECOMMISSION = "CancelDecommission"
+    DROP_BACKEND = "DropBackend"
     ADD_COMPUTE_NODE = "AddComputeNode"
     DROP_COMPUTE_NODE = "DropComputeNode"
+    BLACKLIST_COMPUTE_NODE = "BlacklistComputeNode"
+    UNBLACKLIST_COMPUTE_NODE = "UnblacklistComputeNode"
+    HOLD_AUTO_DROP = "HoldAutoDrop"
+    RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
+    DELETE_META_VOLUME = "DeleteMetaVolume"
+    DELETE_POD = "DeletePod"
+
+
+KUBERNETES_STEPS = frozenset({StepKind.SHRINK_STATEFUL_SET, StepKind.DELETE_META_VOLUME, StepKind.DELETE_POD})
+"""Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
+
+LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})
+"""Steps that every frontend must be told by itself, since none passes them on."""
+
+SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
+"""Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +52,7 @@ class Step:
     """One step on one member.
 
     target: what FE calls the member: `host:edit_log_port` for a frontend, `host:heartbeat_port` for a backend or
-        compute node.
+        compute node; the key of FE's setting; or the name of the StatefulSet, claim or pod.
     expects: what must still be so when the step is done, as (fact, value) pairs, for example
         ("name", "<member name in SHOW FRONTENDS>") so that a member that was re-added meanwhile is never dropped.
     reversible: whether the opposite step takes it back without loss.
@@ -42,6 +64,10 @@ class Step:
     reason: str
     reversible: bool
     expects: tuple[tuple[str, str], ...] = ()
+
+    def fact(self, name: str) -> str:
+        """What it expects of one fact; empty: nothing."""
+        return dict(self.expects).get(name, "")
 
     @property
     def hash(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from starrocks_operator.decision import Decision
 from starrocks_operator.frontend import Credentials, Endpoint, FrontendPool, endpoints, look
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.observed import Children, FrontendView, Observed
+from starrocks_operator.observed import Children, FrontendView, Observed, Questions
 from starrocks_operator.run_report import RunReport
 from watcher.metrics import STATEMENTS
 
@@ -35,10 +35,16 @@ class StatusOf(Protocol):
     ) -> dict[str, Any]: ...
 
 
-Look = Callable[[Sequence[Endpoint], Credentials, FrontendView | None], FrontendView]
+Look = Callable[[Sequence[Endpoint], Credentials, FrontendView | None, Questions], FrontendView]
 """Asks frontends. With the last view of a settled cluster, not all of them need to be asked again."""
+Ask = Callable[[StarRocksCluster, Children], Questions]
+"""What the leader is asked besides its members."""
 Endpoints = Callable[[StarRocksCluster, Children, Mapping[str, str]], tuple[Endpoint, ...]]
 Transitions = Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Transition]]
+
+
+def _nothing_more(_cluster: StarRocksCluster, _children: Children) -> Questions:
+    return Questions()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,17 +57,21 @@ class Domain:
     decide: Decide
     status_of: StatusOf
     transitions: Transitions
+    questions: Ask = _nothing_more
 
 
 def real() -> Domain:
     """The functions of `starrocks_operator`."""
     from starrocks_operator.decide import decide
+    from starrocks_operator.membership import questions_of
     from starrocks_operator.status import status_of, transitions
 
     pool = FrontendPool(witness=lambda *_: STATEMENTS.inc())
 
-    def ask(where: Sequence[Endpoint], who: Credentials, last: FrontendView | None) -> FrontendView:
-        return look(where, who, pool=pool, thorough=last is None, last=last)
+    def ask(
+        where: Sequence[Endpoint], who: Credentials, last: FrontendView | None, questions: Questions
+    ) -> FrontendView:
+        return look(where, who, pool=pool, thorough=last is None, last=last, questions=questions)
 
     return Domain(
         parse=StarRocksCluster.parse,
@@ -70,4 +80,5 @@ def real() -> Domain:
         decide=decide,
         status_of=status_of,
         transitions=transitions,
+        questions=questions_of,
     )

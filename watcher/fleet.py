@@ -1,4 +1,4 @@
-"""Two gauges that add up over all clusters: clusters by phase, and members by kind and state."""
+"""Gauges that add up over all clusters: clusters by phase, members by kind and state, tablets that have to move."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.model import Key
-from watcher.metrics import CLUSTERS, MEMBERS
+from watcher.metrics import CLUSTERS, MEMBERS, TABLETS_LEFT
 
-_Counted = tuple[str, dict[tuple[str, str], int]]
+_Counted = tuple[str, dict[tuple[str, str], int], int]
 
 
 class Fleet:
@@ -19,11 +19,10 @@ class Fleet:
         self._counted: dict[Key, _Counted] = {}
 
     def set(self, key: Key, status: Mapping[str, Any]) -> None:
-        members = Counter(
-            (str(member.get("kind", "")), str(member.get("state") or "unknown"))
-            for member in status.get("members") or ()
-        )
-        counted = (str(status.get("phase", "")), dict(members))
+        listed = status.get("members") or ()
+        members = Counter((str(member.get("kind", "")), str(member.get("state") or "unknown")) for member in listed)
+        left = sum(int(member.get("tabletsLeft") or 0) for member in listed)
+        counted = (str(status.get("phase", "")), dict(members), left)
         if self._counted.get(key) == counted:
             return
         self.forget(key)
@@ -36,7 +35,8 @@ class Fleet:
 
 
 def _add(counted: _Counted, sign: int) -> None:
-    phase, members = counted
+    phase, members, left = counted
+    TABLETS_LEFT.inc(sign * left)
     CLUSTERS.labels(phase=phase).inc(sign)
     for (kind, state), count in members.items():
         MEMBERS.labels(kind=kind, state=state).inc(sign * count)

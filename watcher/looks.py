@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.model import Key
-from starrocks_operator.observed import FrontendRow, FrontendView, Outcome
+from starrocks_operator.observed import ComputeRow, FrontendRow, FrontendView, Outcome, Questions
 from watcher.domain import Look
 from watcher.logs import logger
 from watcher.metrics import FAILURES, LOOK_SECONDS, LOOKS
@@ -26,13 +26,16 @@ from watcher.queue import Jitter, Schedule
 log = logger(__name__)
 SLOWEST = 15.0  # seconds between looks at a cluster that waits for something that does not come
 SOON = 0.2
+NO_QUESTIONS = Questions()
 
 
 @dataclass
 class _Subject:
     endpoints: tuple[Endpoint, ...] = ()
     credentials: Credentials | None = None
+    questions: Questions = NO_QUESTIONS
     settled: bool = False
+    pace: float | None = None
     interval: float = 0.0
     view: FrontendView | None = None
     digest: int = 0
@@ -77,12 +80,22 @@ class Looks:
         subject = self._subjects.get(key)
         return subject.last if subject else -math.inf
 
-    def plan(self, key: Key, endpoints: Sequence[Endpoint], credentials: Credentials, *, settled: bool) -> None:
-        """Go on asking these frontends; a first look, or one at other frontends, comes soon."""
+    def plan(
+        self,
+        key: Key,
+        endpoints: Sequence[Endpoint],
+        credentials: Credentials,
+        *,
+        settled: bool,
+        questions: Questions = NO_QUESTIONS,
+    ) -> None:
+        """Go on asking these frontends; a first look, one at other frontends or for more, comes soon."""
         subject = self._subjects.setdefault(key, _Subject(interval=self._interval))
         where = tuple(endpoints)
-        changed = (subject.endpoints, subject.credentials) != (where, credentials)
-        subject.endpoints, subject.credentials = where, credentials
+        more = set(questions.settings) - set(subject.questions.settings)
+        more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
+        changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
+        subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
         self.settle(key, settled=settled)
         if changed:
             subject.interval = self._interval
@@ -102,6 +115,15 @@ class Looks:
             subject.interval = self._interval
             self._schedule.add(key, self._clock() + self._interval)
         self._wake.set()
+
+    def pace(self, key: Key, seconds: float | None) -> None:
+        """What is waited for takes so long that the next look is worth while only then, and a light one is enough."""
+        if (subject := self._subjects.get(key)) is None:
+            return
+        subject.pace = seconds
+        if seconds is not None and not subject.asking and not subject.again:
+            self._schedule.move(key, max(self._clock(), subject.last + seconds))
+            self._wake.set()
 
     def hasten(self, key: Key) -> None:
         """Something happened: look soon, though not twice within the interval's half."""
@@ -141,10 +163,11 @@ class Looks:
         subject.asking, subject.again, before = True, False, subject.digest
         credentials = subject.credentials or Credentials()
         loop, begun = asyncio.get_running_loop(), self._clock()
+        last = subject.view if subject.settled or subject.pace is not None else None
         try:
             with LOOK_SECONDS.time():
                 view = await loop.run_in_executor(
-                    self._threads, self._look, subject.endpoints, credentials, subject.view if subject.settled else None
+                    self._threads, self._look, subject.endpoints, credentials, last, subject.questions
                 )
             LOOKS.labels(outcome=_outcome(view)).inc()
         except Exception as error:  # a look must never end the polling
@@ -166,7 +189,9 @@ class Looks:
             self._news(key)
 
     def _next(self, key: Key, subject: _Subject) -> None:
-        pause = self._settled_interval * (1 + self._jitter() / 5) if subject.settled else subject.interval
+        pause = subject.interval if subject.pace is None else subject.pace
+        if subject.settled:
+            pause = self._settled_interval * (1 + self._jitter() / 5)
         self._schedule.add(key, self._clock() + pause)
         self._wake.set()
 
@@ -179,14 +204,20 @@ def digest(view: FrontendView) -> int:
     )
     frontends = None if view.frontends is None else tuple(_still(row) for row in view.frontends)
     nodes = tuple(
-        None if rows is None else tuple(dataclasses.replace(row, running_queries=None) for row in rows)
+        None if rows is None else tuple(_still_node(row) for row in rows)
         for rows in (view.backends, view.compute_nodes)
     )
-    return hash((answers, view.leader, frontends, nodes))
+    settings = None if view.settings is None else tuple(sorted(view.settings.items()))
+    lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
+    return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists))
 
 
 def _still(row: FrontendRow) -> FrontendRow:
     return dataclasses.replace(row, replayed_journal_id=0)
+
+
+def _still_node(row: ComputeRow) -> ComputeRow:
+    return dataclasses.replace(row, running_queries=None, used_bytes=None, free_bytes=None)
 
 
 def _outcome(view: FrontendView) -> str:

@@ -33,6 +33,7 @@ STATEMENTS = Counter(f"{P}_frontend_statements_total", "SQL statements sent to f
 LOOK_SECONDS = Histogram(f"{P}_frontend_look_seconds", "Duration of a round of questions.")
 CLUSTERS = Gauge(f"{P}_clusters", "StarRocksClusters, by phase.", ["phase"])
 MEMBERS = Gauge(f"{P}_members", "Members of all clusters, by kind and state.", ["kind", "state"])
+TABLETS_LEFT = Gauge(f"{P}_leaving_tablets", "Tablets that leaving backends still have to give away.")
 LEADER = Gauge(f"{P}_lease_held", "1 while this process holds the Lease.")
 RIVAL = Gauge(f"{P}_rival_active", "1 while the official operator holds a fresh Lease.")
 INDEXED = Gauge(f"{P}_index_objects", "Objects in the index.")

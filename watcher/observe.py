@@ -50,8 +50,9 @@ class Observer:
             self._look_after[key] = self._clock()
         self._looks.hasten(key)
 
-    def settle(self, key: Key, *, settled: bool) -> None:
+    def settle(self, key: Key, *, settled: bool, pace: float | None = None) -> None:
         self._looks.settle(key, settled=settled)
+        self._looks.pace(key, pace)
 
     def forget(self, key: Key) -> None:
         self._expected.pop(key, None)
@@ -83,7 +84,8 @@ class Observer:
         fe = found.configurations.get("fe")
         where = self._domain.endpoints(cluster, children, fe.properties if fe else {})
         if where and found.credentials:
-            self._looks.plan(key, where, found.credentials, settled=settled)
+            questions = self._domain.questions(cluster, children)
+            self._looks.plan(key, where, found.credentials, settled=settled, questions=questions)
             if not self._looked(key):
                 return None
         else:

@@ -126,7 +126,7 @@ class Reconciler:
             return await self._run(key, raw, cluster, decision, memory)
         memory.settled = not decision.waits and not any(finding.degraded for finding in decision.findings)
         memory.revision, memory.inputs = revision, sight.inputs
-        self.observer.settle(key, settled=memory.settled)
+        self.observer.settle(key, settled=memory.settled, pace=decision.pace)
         if self.index.revision(key) != revision:
             self.queue.add(key)
         elif not memory.settled and sight.observed.view is None:

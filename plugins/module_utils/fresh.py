@@ -1,4 +1,7 @@
-"""Reading a cluster and everything a step depends on afresh from the API server: nothing cached, nothing written."""
+"""Reading a cluster and everything a step depends on afresh from the API server: nothing cached.
+
+What is written there by a step of Kubernetes is in `hands`.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ try:
 except ImportError:
     DOMAIN_MISSING = traceback.format_exc()
 
+CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 OWNER = "app.starrocks.ownerreference/name"
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
@@ -55,19 +59,32 @@ class ApiServer:
 
     def get(self, path, **query):
         """The object or list at this path; None if there is none."""
-        headers = {"Accept": "application/json", "User-Agent": "starrocks-operator"}
-        self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
-        url = self._client.configuration.host + path + ("?" + urlencode(query) if query else "")
-        timeout = urllib3.Timeout(connect=3.0, read=10.0)
-        try:
-            response = self._client.rest_client.pool_manager.request("GET", url, headers=headers, timeout=timeout)
-        except urllib3.exceptions.HTTPError as failure:
-            raise ApiError(f"The API server cannot be read ({str(failure)[:300]}).") from None
-        if response.status == 404:
+        status, found = self.request("GET", path + ("?" + urlencode(query) if query else ""))
+        if status == 0:
+            raise ApiError(f"The API server cannot be read ({found['message']}).")
+        if status == 404:
             return None
-        if response.status != 200:
-            raise ApiError(f"The API server answered {response.status} to GET {path}.")
-        return json.loads(response.data)
+        if status != 200:
+            raise ApiError(f"The API server answered {status} to GET {path}.")
+        return found
+
+    def request(self, method, path, body=None, content_type="application/json"):
+        """Status and document of the answer; status 0 with a message if there was none. Only reads are repeated."""
+        headers = {"Accept": "application/json", "User-Agent": "starrocks-operator", "Content-Type": content_type}
+        self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, None)
+        pool, url = self._client.rest_client.pool_manager, self._client.configuration.host + path
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+        more = {} if method == "GET" else {"retries": False}
+        if body is not None:
+            more["body"] = json.dumps(body)
+        try:
+            response = pool.request(method, url, headers=headers, timeout=timeout, **more)
+        except urllib3.exceptions.HTTPError as failure:
+            return 0, {"message": str(failure)[:300]}
+        try:
+            return response.status, json.loads(response.data)
+        except ValueError:
+            return response.status, {"message": response.data.decode(errors="replace")[:300]}
 
 
 class Fresh:

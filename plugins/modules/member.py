@@ -8,6 +8,8 @@ module: member
 short_description: Take the recorded next step of a StarRocks cluster's membership
 description:
   - Takes one step, such as adding a follower or forgetting a compute node that is gone, by SQL on the leading frontend.
+  - A few steps are writes to the API server instead, such as taking the highest ordinal away from a StatefulSet when
+    its member may go. They are bound to the very version of the object that was read.
   - Before that everything is read afresh - the operator's Lease, the StarRocksCluster, its StatefulSets, pods, claims
     and marker, and every frontend by itself - and the step is decided again by the function that decided it first.
   - The step is taken only if it is still the same, and the one recorded in C(status.nextStep). Otherwise nothing is
@@ -27,7 +29,7 @@ options:
     required: true
 attributes:
   check_mode:
-    description: Everything is read and decided, and no statement is sent.
+    description: Everything is read and decided, and nothing is sent.
     support: full
   diff_mode:
     description: There is no difference to show.
@@ -55,7 +57,7 @@ outcome:
     - V(done) - the step was taken, or was found to be taken already.
     - V(stale) - it is no longer the step to take; nothing was done.
     - V(unknown) - the statement was sent and its reply lost; the next look at FE shows what became of it.
-    - V(failed) - FE refused it, or something that is needed could not be read; nothing was changed.
+    - V(failed) - FE or the API server refused it, or something that is needed could not be read; nothing was changed.
     - V(none) - check mode, the step would be taken.
   returned: always
   type: str
@@ -65,6 +67,11 @@ message:
   returned: always
   type: str
   sample: 'AddBackend sample-be-0.sample-be-search.default.svc.cluster.local:9050: done.'
+objects:
+  description: The objects that were applied, if the step was a write to the API server.
+  returned: always
+  type: list
+  elements: dict
 """
 
 import json
@@ -72,7 +79,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
-from ansible_collections.starrocks.operator.plugins.module_utils import fresh
+from ansible_collections.starrocks.operator.plugins.module_utils import fresh, hands
 
 try:
     from starrocks_operator.frontend import FrontendPool
@@ -89,37 +96,40 @@ def main():
         if missing:
             message = missing_required_lib(library)
             module.fail_json(msg=message, exception=missing, outcome="failed", message=message)
+    objects = []
     try:
         play = json.loads(Path(module.params["cluster_file"]).read_text(encoding="utf-8"))
-        outcome, message = attempt(play, check_mode=module.check_mode)
+        outcome, message, objects = attempt(play, check_mode=module.check_mode)
     except (OSError, ValueError, KeyError) as failure:
         outcome, message = "failed", f"The step could not be read: {failure!r}."
     except (fresh.ApiError, fresh.config.ConfigException) as failure:
         outcome, message = "failed", str(failure)
     result = {"changed": outcome in ("done", "unknown", "none"), "outcome": str(outcome), "message": message}
+    result["objects"] = objects
     if outcome == "failed":
         module.fail_json(msg=message, **result)
     module.exit_json(**result)
 
 
 def attempt(play, check_mode):
-    """Read everything afresh, and take the step if it is still the one. Returns outcome and message."""
+    """Read everything afresh, and take the step if it is still the one. Returns outcome, message, objects written."""
     step, operator = Step.parse(play["step"]), play["operator"]
     name = f"{step.kind} {step.target}"
     api = fresh.ApiServer()
     objection = lease_problem(api, operator)
     if objection:
-        return "stale", f"{name}: {objection}."
+        return "stale", f"{name}: {objection}.", []
     metadata = play["cluster"]["metadata"]
     cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
     if cluster is None or cluster.uid != metadata["uid"]:
-        return "stale", f"{name}: the cluster is gone."
+        return "stale", f"{name}: the cluster is gone.", []
     found = fresh.read_fresh(api, cluster)
     if found.credentials is None:
-        return "failed", f"{name}: {found.observed.credentials_problem}"
+        return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)
+    lent = hands.Hands(api, lambda: lease_problem(api, operator))
     try:
-        return take(
+        outcome, message = take(
             step,
             cluster=cluster,
             observed=found.observed,
@@ -127,7 +137,9 @@ def attempt(play, check_mode):
             pool=pool,
             default_profile=operator.get("default_profile", "safe"),
             dry_run=check_mode,
+            hand=lent.do,
         )
+        return outcome, message, lent.written
     finally:
         pool.close()
 

@@ -6,10 +6,12 @@ looking, never by repeating.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.pool import FrontendPool
-from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row
+from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row, settings_of
 from starrocks_operator.frontend.statements import (
     SHOW_BACKENDS,
     SHOW_FRONTENDS,
@@ -17,10 +19,10 @@ from starrocks_operator.frontend.statements import (
     read_of,
     statement_of,
 )
-from starrocks_operator.membership.goal import Goal, goal_of
+from starrocks_operator.membership.goal import Goal, goal_of, goal_of_setting
 from starrocks_operator.observed import ComputeRow, FrontendRow
 from starrocks_operator.run_report import StepOutcome
-from starrocks_operator.step import Step
+from starrocks_operator.step import SETTING_STEPS, Step
 
 Result = tuple[StepOutcome, str]
 
@@ -36,6 +38,20 @@ def perform(step: Step, *, leader: Endpoint, credentials: Credentials, pool: Fro
     if found == Goal.REACHED:
         return StepOutcome.DONE, f"{step.kind} {step.target}: done; the reply was lost, and looking again showed it."
     return StepOutcome.UNKNOWN, f"{step.kind} {step.target}: {reply}; whether it was done shows at the next look."
+
+
+def perform_everywhere(
+    step: Step, *, places: Sequence[Endpoint], credentials: Credentials, pool: FrontendPool
+) -> Result:
+    """Say the step's statement to each of these frontends. Whom it did not reach, the next look finds out."""
+    name = f"{step.kind} {step.target}"
+    replies = pool.ask_all(dict.fromkeys(places, lambda connection: connection.ask(statement_of(step))), credentials)
+    failures = [reply for reply in replies.values() if isinstance(reply, FrontendError)]
+    if not failures:
+        return StepOutcome.DONE, f"{name}: done at {len(places)} frontends."
+    said = "; ".join(str(failure) for failure in failures)
+    lost = any(failure.lost for failure in failures)
+    return (StepOutcome.UNKNOWN if lost else StepOutcome.FAILED), f"{name}: {said}"
 
 
 def _attempt(connection: FrontendConnection, step: Step) -> Result:
@@ -54,17 +70,22 @@ def _attempt(connection: FrontendConnection, step: Step) -> Result:
     try:
         connection.ask(statement_of(step))
     except FrontendError as failure:
-        if failure.lost or not means_already_so(str(failure)):
+        # A setting is changed on the leader even if another frontend could not be told.
+        if failure.lost or not (means_already_so(str(failure)) or step.kind in SETTING_STEPS):
             raise
         if _goal(connection, step) != Goal.REACHED:
+            if step.kind in SETTING_STEPS:
+                raise
             return StepOutcome.FAILED, f"{name}: FE refused it ({failure}), and the member there is not the one wanted."
         return StepOutcome.DONE, f"{name}: it was so already."
     return StepOutcome.DONE, f"{name}: done."
 
 
 def _goal(connection: FrontendConnection, step: Step) -> Goal:
-    question = read_of(step.kind)
+    question = read_of(step)
     records = connection.ask(question)
+    if step.kind in SETTING_STEPS:
+        return goal_of_setting(step, settings_of(records).get(step.target))
     rows: tuple[FrontendRow, ...] | tuple[ComputeRow, ...]
     if question == SHOW_FRONTENDS:
         rows = tuple(frontend_row(record) for record in records)

@@ -7,22 +7,34 @@ what it knows by itself; only the one that says of itself that it leads is asked
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.pool import FrontendPool
-from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row
+from starrocks_operator.frontend.rows import (
+    backend_row,
+    compute_node_row,
+    frontend_row,
+    optional_number,
+    settings_of,
+    text,
+)
 from starrocks_operator.frontend.statements import (
     LOCAL_FRONTENDS,
+    MOST_REPLICAS,
     SHOW_BACKENDS,
+    SHOW_BLACKLIST,
     SHOW_COMPUTE_NODES,
     SHOW_FRONTENDS,
+    SHOW_SETTING,
 )
 from starrocks_operator.objects.names import same_member
-from starrocks_operator.observed import ComputeRow, FrontendAnswer, FrontendRow, FrontendView, Outcome
+from starrocks_operator.observed import ComputeRow, FrontendAnswer, FrontendRow, FrontendView, Outcome, Questions
+
+NOTHING_MORE = Questions()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +46,9 @@ class Testimony:
     frontends: tuple[FrontendRow, ...] | None = None
     backends: tuple[ComputeRow, ...] | None = None
     compute_nodes: tuple[ComputeRow, ...] | None = None
+    settings: Mapping[str, str] | None = None
+    replication: int | None = None
+    blacklist: frozenset[str] | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -47,19 +62,21 @@ def look(
     pool: FrontendPool,
     thorough: bool = True,
     last: FrontendView | None = None,
+    questions: Questions = NOTHING_MORE,
 ) -> FrontendView:
     """Ask the frontends; bounded in time (the pool's patience, twice at most) and in threads.
 
     thorough: every frontend. Otherwise, if all was well at the last look: the leader, and of the others one, another
         one each minute; what the rest said last stands.
+    questions: what the leader is asked besides its members.
     """
     everyone = tuple(endpoints)
     chosen = everyone if thorough or last is None else _quiet_choice(everyone, last)
-    testimonies = _ask(chosen, credentials, pool)
+    testimonies = _ask(chosen, credentials, pool, questions)
     leader = leader_among(testimonies)
     rest = [endpoint for endpoint in everyone if endpoint not in chosen]
     if leader is None and rest:
-        testimonies += _ask(rest, credentials, pool)
+        testimonies += _ask(rest, credentials, pool, questions)
         leader, rest = leader_among(testimonies), []
     left_alone = {endpoint.pod for endpoint in rest}
     carried = [answer for answer in (last.answers if last else ()) if answer.pod in left_alone]
@@ -71,6 +88,9 @@ def look(
         frontends=leader.frontends if leader else None,
         backends=leader.backends if leader else None,
         compute_nodes=leader.compute_nodes if leader else None,
+        settings=leader.settings if leader else None,
+        replication=leader.replication if leader else None,
+        blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
     )
 
 
@@ -116,20 +136,23 @@ def _quiet_choice(everyone: tuple[Endpoint, ...], last: FrontendView) -> tuple[E
     return (leader, others[minute % len(others)]) if others else (leader,)
 
 
-def _ask(endpoints: Iterable[Endpoint], credentials: Credentials, pool: FrontendPool) -> list[Testimony]:
-    replies = pool.ask_all(dict.fromkeys(endpoints, _testify), credentials)
+def _ask(
+    endpoints: Iterable[Endpoint], credentials: Credentials, pool: FrontendPool, questions: Questions
+) -> list[Testimony]:
+    replies = pool.ask_all(dict.fromkeys(endpoints, lambda connection: _testify(connection, questions)), credentials)
     return [
         reply if isinstance(reply, Testimony) else _no_testimony(endpoint, reply) for endpoint, reply in replies.items()
     ]
 
 
-def _testify(connection: FrontendConnection) -> Testimony:
+def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
     endpoint = connection.endpoint
     local = tuple(frontend_row(record) for record in connection.ask(LOCAL_FRONTENDS))
     answered = FrontendAnswer(pod=endpoint.pod, outcome=Outcome.ANSWERED, rows=local)
-    if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
-        return Testimony(endpoint=endpoint, answer=answered)
     try:
+        blacklist = _blacklist(connection) if questions.blacklists else None
+        if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
+            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist)
         shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
         frontends = confirmed(endpoint, shown, local)
         if frontends is None:
@@ -140,10 +163,54 @@ def _testify(connection: FrontendConnection) -> Testimony:
             frontends=frontends,
             backends=tuple(backend_row(record) for record in connection.ask(SHOW_BACKENDS)),
             compute_nodes=tuple(compute_node_row(record) for record in connection.ask(SHOW_COMPUTE_NODES)),
+            settings=_settings(connection, questions.settings),
+            replication=_replication(connection) if questions.replication else None,
+            blacklist=blacklist,
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
         return Testimony(endpoint=endpoint, answer=answer)
+
+
+def _blacklists(
+    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+) -> dict[str, frozenset[str]]:
+    before = (last.blacklists if last else None) or {}
+    found = {testimony.endpoint.pod: testimony.blacklist for testimony in testimonies}
+    known = {pod: ids for pod, ids in found.items() if ids is not None}
+    return {pod: ids for pod, ids in before.items() if pod in left_alone} | known
+
+
+def _blacklist(connection: FrontendConnection) -> frozenset[str] | None:
+    """What people and operators put there; what FE itself does for a lost connection, it undoes itself."""
+    try:
+        rows = connection.ask(SHOW_BLACKLIST)
+    except FrontendError as failure:
+        if failure.lost:
+            raise
+        return None
+    return frozenset(
+        text(record, "computenodeid") for record in rows if text(record, "addblacklisttype").upper() != "AUTO"
+    )
+
+
+def _settings(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, str] | None:
+    """None if nothing was asked; a setting that this release does not have is not among them."""
+    found: dict[str, str] = {}
+    for key in keys:
+        found |= settings_of(connection.ask(SHOW_SETTING.format(key=key)))
+    return found or None
+
+
+def _replication(connection: FrontendConnection) -> int | None:
+    """Releases without information_schema.partitions_meta cannot tell; FE's own check remains."""
+    try:
+        rows = connection.ask(MOST_REPLICAS)
+    except FrontendError as failure:
+        if failure.lost:
+            raise
+        return None
+    return next((optional_number(record, "replication") for record in rows), None)
 
 
 def _no_testimony(endpoint: Endpoint, failure: FrontendError) -> Testimony:

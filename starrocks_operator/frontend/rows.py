@@ -51,6 +51,11 @@ def compute_node_row(record: Record) -> ComputeRow:
     return _compute_row(record, "computenodeid")
 
 
+def settings_of(found: Iterable[Record]) -> dict[str, str]:
+    """The rows of ADMIN SHOW FRONTEND CONFIG as values by key."""
+    return {text(record, "key"): text(record, "value") for record in found}
+
+
 def _compute_row(record: Record, id_column: str) -> ComputeRow:
     return ComputeRow(
         id=text(record, id_column),
@@ -65,7 +70,21 @@ def _compute_row(record: Record, id_column: str) -> ComputeRow:
         error=text(record, "errmsg"),
         status_code=text(record, "statuscode"),
         warehouse=text(record, "warehousename"),
+        used_bytes=size(text(record, "datausedcapacity")),
+        free_bytes=size(text(record, "availcapacity")),
     )
+
+
+_UNITS = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "PB": 2**50}
+
+
+def size(written: str) -> int | None:
+    """`25.122 GB` in bytes; None if it is not written so."""
+    number_text, _, unit = written.partition(" ")
+    try:
+        return round(float(number_text) * _UNITS[unit.strip().upper()])
+    except (ValueError, KeyError, OverflowError):
+        return None
 
 
 def text(record: Record, column: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from starrocks_operator.step import Step, StepKind
+from starrocks_operator.step import SETTING_STEPS, Step, StepKind
 
 LOCAL_FRONTENDS = "SHOW PROC '/frontends'"
 """Answered by every frontend from its own memory, leader or not."""
@@ -14,39 +14,85 @@ SHOW_FRONTENDS = "SHOW FRONTENDS"
 SHOW_BACKENDS = "SHOW BACKENDS"
 SHOW_COMPUTE_NODES = "SHOW COMPUTE NODES"
 
-_PHRASES: Mapping[StepKind, str] = {
-    StepKind.ADD_FOLLOWER: "ADD FOLLOWER",
-    StepKind.DROP_FOLLOWER: "DROP FOLLOWER",
-    StepKind.ADD_BACKEND: "ADD BACKEND",
-    StepKind.ADD_COMPUTE_NODE: "ADD COMPUTE NODE",
-    StepKind.DROP_COMPUTE_NODE: "DROP COMPUTE NODE",
+SHOW_SETTING = "ADMIN SHOW FRONTEND CONFIG LIKE '{key}'"
+"""Answered by every frontend from its own memory."""
+
+SHOW_BLACKLIST = "SHOW COMPUTE NODE BLACKLIST"
+"""Answered by every frontend from its own memory; releases before 4.0 do not know it."""
+
+MOST_REPLICAS = (
+    "SELECT MAX(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta WHERE DB_NAME <> '_statistics_'"
+)
+"""FE's own statistics follow the number of backends; where a release counts them all the same, FE says so itself."""
+
+_FORMS: Mapping[StepKind, str] = {
+    StepKind.ADD_FOLLOWER: 'ALTER SYSTEM ADD FOLLOWER "{target}"',
+    StepKind.DROP_FOLLOWER: 'ALTER SYSTEM DROP FOLLOWER "{target}"',
+    StepKind.ADD_OBSERVER: 'ALTER SYSTEM ADD OBSERVER "{target}"',
+    StepKind.DROP_OBSERVER: 'ALTER SYSTEM DROP OBSERVER "{target}"',
+    StepKind.ADD_BACKEND: 'ALTER SYSTEM ADD BACKEND "{target}"',
+    StepKind.DECOMMISSION_BACKEND: 'ALTER SYSTEM DECOMMISSION BACKEND "{target}"',
+    StepKind.CANCEL_DECOMMISSION: 'CANCEL DECOMMISSION BACKEND "{target}"',
+    StepKind.DROP_BACKEND: 'ALTER SYSTEM DROP BACKEND "{target}"',
+    StepKind.ADD_COMPUTE_NODE: 'ALTER SYSTEM ADD COMPUTE NODE "{target}"',
+    StepKind.DROP_COMPUTE_NODE: 'ALTER SYSTEM DROP COMPUTE NODE "{target}"',
+    StepKind.BLACKLIST_COMPUTE_NODE: "ADD COMPUTE NODE BLACKLIST {id}",
+    StepKind.UNBLACKLIST_COMPUTE_NODE: "DELETE COMPUTE NODE BLACKLIST {id}",
+    StepKind.HOLD_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
 }
 
 _READS: Mapping[StepKind, str] = {
     StepKind.ADD_FOLLOWER: SHOW_FRONTENDS,
     StepKind.DROP_FOLLOWER: SHOW_FRONTENDS,
+    StepKind.ADD_OBSERVER: SHOW_FRONTENDS,
+    StepKind.DROP_OBSERVER: SHOW_FRONTENDS,
     StepKind.ADD_BACKEND: SHOW_BACKENDS,
+    StepKind.DECOMMISSION_BACKEND: SHOW_BACKENDS,
+    StepKind.CANCEL_DECOMMISSION: SHOW_BACKENDS,
+    StepKind.DROP_BACKEND: SHOW_BACKENDS,
     StepKind.ADD_COMPUTE_NODE: SHOW_COMPUTE_NODES,
     StepKind.DROP_COMPUTE_NODE: SHOW_COMPUTE_NODES,
+    StepKind.BLACKLIST_COMPUTE_NODE: SHOW_COMPUTE_NODES,
+    StepKind.UNBLACKLIST_COMPUTE_NODE: SHOW_COMPUTE_NODES,
 }
 
-_TARGET = re.compile(r"[A-Za-z0-9._:\[\]-]+:[0-9]{1,5}")
+_PLAIN: Mapping[str, re.Pattern[str]] = {
+    "host:port": re.compile(r"[A-Za-z0-9._:\[\]-]+:[0-9]{1,5}"),
+    "setting": re.compile(r"[a-z0-9_]+"),
+    "number": re.compile(r"[0-9]+"),
+    "value": re.compile(r"[A-Za-z0-9_.-]*"),
+}
 
 _ALREADY = ("already exists", "same host", "does not exist", "same backend already", "same compute node already")
 _BUSY = ("failed to acquire globalstatemgr lock", "frontend name already exists")
 
 
 def statement_of(step: Step) -> str:
-    """The one statement that does the step. A target that is not plainly host:port is refused, never quoted away."""
-    if not _TARGET.fullmatch(step.target):
-        message = f"{step.target!r} is not of the form host:port, so no statement is made of it."
+    """The one statement that does the step. A target that is not plainly what it must be is refused, never quoted."""
+    form = _FORMS[step.kind]
+    setting = step.kind in SETTING_STEPS
+    _plainly(step.target, "setting" if setting else "host:port")
+    values = {"target": step.target, "to": step.fact("to"), "id": step.fact("id")}
+    if setting:
+        _plainly(values["to"], "value")
+    if "{id}" in form:
+        _plainly(values["id"], "number")
+    return form.format(**values)
+
+
+def read_of(step: Step) -> str:
+    """The question that shows what a step is about."""
+    if step.kind in SETTING_STEPS:
+        _plainly(step.target, "setting")
+        return SHOW_SETTING.format(key=step.target)
+    return _READS[step.kind]
+
+
+def _plainly(text: str, form: str) -> None:
+    if not _PLAIN[form].fullmatch(text):
+        message = f"{text!r} is not of the form {form}, so no statement is made of it."
         raise ValueError(message)
-    return f'ALTER SYSTEM {_PHRASES[step.kind]} "{step.target}"'
-
-
-def read_of(kind: StepKind) -> str:
-    """The question that shows the kind of member that a step is about."""
-    return _READS[kind]
 
 
 def means_already_so(error: str) -> bool:

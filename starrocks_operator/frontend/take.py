@@ -6,20 +6,25 @@ its reads done by somebody (the `member` module), and FE asked by `frontend`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from starrocks_operator.decide import decide
-from starrocks_operator.frontend.act import perform
+from starrocks_operator.decision import Decision
+from starrocks_operator.deed import Deed, deed_of
+from starrocks_operator.frontend.act import perform, perform_everywhere
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint, endpoints
 from starrocks_operator.frontend.look import look
 from starrocks_operator.frontend.pool import FrontendPool
+from starrocks_operator.membership import questions_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
-from starrocks_operator.step import Step
+from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, Step
 
 Result = tuple[StepOutcome, str]
+Hand = Callable[[Step, Deed], Result]
+"""Does a deed on the API server; says what became of it. The Lease is checked once more before it."""
 
 
 def take(
@@ -31,27 +36,52 @@ def take(
     pool: FrontendPool,
     default_profile: str,
     dry_run: bool = False,
+    hand: Hand | None = None,
 ) -> Result:
     """Look at FE, decide again, and if the step is still the one to take, take it.
 
-    observed: as just read from the API server, without FE's view. dry_run: everything but the statement.
+    observed: as just read from the API server, without FE's view. dry_run: everything but the statement or the write.
+    hand: what takes steps of Kubernetes; without it they fail.
     """
     recorded = cluster.status.next_step.hash if cluster.status and cluster.status.next_step else ""
     if recorded != step.hash:
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
     properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
     places = endpoints(cluster, observed.children, properties)
-    view = look(places, credentials, pool=pool)
-    again = decide(cluster, replace(observed, view=view), default_profile=default_profile).step
+    view = look(places, credentials, pool=pool, questions=questions_of(cluster, observed.children))
+    observed = replace(observed, view=view)
+    decision = decide(cluster, observed, default_profile=default_profile)
+    again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"
         return StepOutcome.STALE, f"{step.kind} {step.target}: decided afresh, {instead} to be taken."
+    if step.kind in KUBERNETES_STEPS:
+        return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
+    if step.kind in LOCAL_STEPS:
+        told = tuple(place for place in places if place.pod in (view.blacklists or {}))
+        if dry_run:
+            return StepOutcome.NONE, f"{step.kind} {step.target}: it would be taken."
+        return perform_everywhere(step, places=told, credentials=credentials, pool=pool)
     leader = leader_endpoint(places, view.leader)
     if leader is None:
         return StepOutcome.STALE, f"{step.kind} {step.target}: the leader is not one of this cluster's pods."
     if dry_run:
         return StepOutcome.NONE, f"{step.kind} {step.target}: it would be taken."
     return perform(step, leader=leader, credentials=credentials, pool=pool)
+
+
+def _by_hand(
+    step: Step, cluster: StarRocksCluster, observed: Observed, decision: Decision, *, hand: Hand | None, dry_run: bool
+) -> Result:
+    name = f"{step.kind} {step.target}"
+    deed = deed_of(step, cluster=cluster, observed=observed, decision=decision)
+    if deed is None:
+        return StepOutcome.STALE, f"{name}: the object is gone, or another one by now."
+    if hand is None:
+        return StepOutcome.FAILED, f"{name}: there is no way to write to the API server from here."
+    if dry_run:
+        return StepOutcome.NONE, f"{name}: it would be taken."
+    return hand(step, deed)
 
 
 def leader_endpoint(places: Sequence[Endpoint], host: str | None) -> Endpoint | None:

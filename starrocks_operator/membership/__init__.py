@@ -5,6 +5,7 @@ frontends first, behind the guards that stop all of them (split brain, no leader
 """
 
 from starrocks_operator.membership.bootstrap import Founding, founding_of
+from starrocks_operator.membership.node_ground import questions_of
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.plan import Situation, plan
 from starrocks_operator.membership.pods import Pod
@@ -25,5 +26,6 @@ __all__ = [
     "majority",
     "plan",
     "pods_of",
+    "questions_of",
     "rosters_of",
 ]

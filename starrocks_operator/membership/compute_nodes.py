@@ -1,31 +1,47 @@
-"""Compute nodes: wish x standing -> move. They hold no data, so one that left is forgotten as soon as it is dead."""
+"""Compute nodes: wish x standing -> move. They hold no data: one that leaves ends its queries, stops, is forgotten."""
 
 from __future__ import annotations
 
-from starrocks_operator.membership.nodes import Kind, Move, Standing, Table, Wish
+from starrocks_operator.membership.node_table import MEMBER, Kind, Move, Standing, Table, Wish
 from starrocks_operator.step import StepKind
 
-TABLE: Table = {
-    (Wish.MEMBER, Standing.ALIVE): Move.REST,
-    (Wish.MEMBER, Standing.JOINING): Move.WAIT,
-    (Wish.MEMBER, Standing.DEAD): Move.WAIT,
-    (Wish.MEMBER, Standing.DECOMMISSIONED): Move.REPORT,
-    (Wish.MEMBER, Standing.ABSENT): Move.WAIT,
-    (Wish.MEMBER, Standing.OVERDUE): Move.ADD,
-    (Wish.MEMBER, Standing.GONE): Move.WAIT,
-    # A leaving node is dropped only when its pod is gone and FE sees it dead; until then it finishes its queries.
-    (Wish.LEAVING, Standing.ALIVE): Move.WAIT,
-    (Wish.LEAVING, Standing.JOINING): Move.WAIT,
-    (Wish.LEAVING, Standing.DEAD): Move.WAIT,
-    (Wish.LEAVING, Standing.DECOMMISSIONED): Move.WAIT,
-    (Wish.LEAVING, Standing.ABSENT): Move.REST,
-    (Wish.LEAVING, Standing.OVERDUE): Move.REST,
-    (Wish.LEAVING, Standing.GONE): Move.DROP,
+STATELESS: Table = {
+    Wish.MEMBER: MEMBER,
+    Wish.LEAVING: {
+        Standing.ABSENT: Move.SHRINK,
+        Standing.STARTING: Move.SHRINK,
+        Standing.OVERDUE: Move.SHRINK,
+        Standing.JOINING: Move.SHRINK,
+        Standing.ALIVE: Move.ORDER,
+        Standing.DEAD: Move.SHRINK,
+        Standing.DRAINING: Move.WATCH,
+        Standing.DRAINED: Move.SHRINK,
+        Standing.FOREIGN: Move.SHRINK,
+        Standing.FOREIGN_DRAINED: Move.SHRINK,
+    },
+    # Its place is gone: its stop script lets running queries end, and often it deregisters by itself.
+    Wish.STOPPING: dict.fromkeys(Standing, Move.WAIT),
+    # Dropped only when FE sees it dead, too: until then its own deregistration may be under way.
+    Wish.RELEASED: {
+        Standing.ABSENT: Move.REST,
+        Standing.STARTING: Move.REST,
+        Standing.OVERDUE: Move.REST,
+        Standing.JOINING: Move.DROP,
+        Standing.ALIVE: Move.WAIT,
+        Standing.DEAD: Move.DROP,
+        Standing.DRAINING: Move.WAIT,
+        Standing.DRAINED: Move.WAIT,
+        Standing.FOREIGN: Move.WAIT,
+        Standing.FOREIGN_DRAINED: Move.WAIT,
+    },
 }
 
 COMPUTE_NODES = Kind(
     word="compute node",
-    table=TABLE,
+    table=STATELESS,
+    holds_tablets=False,
     add=StepKind.ADD_COMPUTE_NODE,
     drop=StepKind.DROP_COMPUTE_NODE,
+    order=StepKind.BLACKLIST_COMPUTE_NODE,
+    cancel=StepKind.UNBLACKLIST_COMPUTE_NODE,
 )

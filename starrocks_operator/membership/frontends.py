@@ -1,100 +1,41 @@
-"""Frontends: wish x standing -> move, behind the quorum's guard.
+"""Frontends: each slot's cell in the table, and its move, behind the quorum's guard.
 
 A wanted frontend that nobody registered is added; one that lost its metadata is dropped, so that it can be added
-anew; all else waits or is reported. One frontend at a time: while one joins, no other is added.
+anew. One that is no longer wanted leaves, one at a time, dead ones first (`departure`). One that was dropped and is
+wanted again gets a new volume (`meta_volume`). While one joins, no other is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from enum import StrEnum
-
 from starrocks_operator.decision import Finding
+from starrocks_operator.membership.departure import leave, release
+from starrocks_operator.membership.frontend_table import (
+    ORDER,
+    TABLE,
+    Case,
+    FrontendSlot,
+    Ground,
+    Move,
+    Standing,
+    Wish,
+    wish_of,
+)
 from starrocks_operator.membership.lost_volume import lost_its_volume
+from starrocks_operator.membership.meta_volume import renew, was_dropped
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.quorum import VOTING_ROLES, objection_to_drop
-from starrocks_operator.membership.slots import DEFAULT_GRACE, Roster, Slot
-from starrocks_operator.observed import FrontendRow, FrontendView, Outcome, Raw
+from starrocks_operator.membership.slots import Roster
+from starrocks_operator.observed import FrontendRow, FrontendView, Outcome
 from starrocks_operator.step import Step, StepKind
 
-FrontendSlot = Slot[FrontendRow]
-
-
-class Wish(StrEnum):
-    """What the spec wants of a slot."""
-
-    MEMBER = "member"
-    LEAVING = "leaving"
-
-
-class Standing(StrEnum):
-    """How FE and Kubernetes see it."""
-
-    ALIVE = "alive"
-    JOINING = "joining"  # registered, never joined
-    DEAD = "dead"  # joined once; comes back when its pod does
-    VOLUME_LOST = "volume-lost"  # joined once; cannot come back
-    OTHER_ROLE = "other-role"  # registered as an observer
-    ABSENT = "absent"  # not registered; its own start may still do it
-    OVERDUE = "overdue"  # not registered although it has been running for long
-
-
-class Move(StrEnum):
-    """What to do about it."""
-
-    REST = "rest"
-    WAIT = "wait"
-    ADD = "add"
-    DROP = "drop"
-    REPORT = "report"
-
-
-TABLE: Mapping[tuple[Wish, Standing], Move] = {
-    (Wish.MEMBER, Standing.ALIVE): Move.REST,
-    (Wish.MEMBER, Standing.JOINING): Move.WAIT,
-    (Wish.MEMBER, Standing.DEAD): Move.WAIT,
-    (Wish.MEMBER, Standing.VOLUME_LOST): Move.DROP,
-    (Wish.MEMBER, Standing.OTHER_ROLE): Move.REPORT,
-    (Wish.MEMBER, Standing.ABSENT): Move.WAIT,
-    (Wish.MEMBER, Standing.OVERDUE): Move.ADD,
-    # Frontends are not scaled in yet: what is beyond the wish is shown, and left alone.
-    (Wish.LEAVING, Standing.ALIVE): Move.REPORT,
-    (Wish.LEAVING, Standing.JOINING): Move.REPORT,
-    (Wish.LEAVING, Standing.DEAD): Move.REPORT,
-    (Wish.LEAVING, Standing.VOLUME_LOST): Move.REPORT,
-    (Wish.LEAVING, Standing.OTHER_ROLE): Move.REPORT,
-    (Wish.LEAVING, Standing.ABSENT): Move.REST,
-    (Wish.LEAVING, Standing.OVERDUE): Move.REST,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ground:
-    """What the frontends' table stands on besides the slots.
-
-    since: when the founding was recorded; before, nobody is overdue.
-    claims, workload: the PersistentVolumeClaims by name, and the frontends' StatefulSet.
-    meta_dir: where frontends keep their metadata, if fe.conf says so.
-    """
-
-    now: datetime
-    view: FrontendView
-    since: datetime | None
-    grace: timedelta = DEFAULT_GRACE
-    claims: Mapping[str, Raw] = field(default_factory=dict)
-    workload: Raw | None = None
-    meta_dir: str = ""
-
-
-def wish_of(slot: FrontendSlot) -> Wish:
-    return Wish.MEMBER if slot.wanted else Wish.LEAVING
+__all__ = ["TABLE", "Case", "Ground", "Move", "Standing", "Wish", "plan", "standing_of", "wish_of"]
 
 
 def standing_of(slot: FrontendSlot, ground: Ground) -> Standing:
     row = slot.row
     if row is None:
+        if was_dropped(slot, ground):
+            return Standing.DROPPED
         overdue = slot.overdue(ground.now, grace=ground.grace, since=ground.since)
         return Standing.OVERDUE if overdue else Standing.ABSENT
     if row.role == "OBSERVER":
@@ -111,27 +52,47 @@ def standing_of(slot: FrontendSlot, ground: Ground) -> Standing:
 
 
 def plan(roster: Roster[FrontendRow], ground: Ground) -> Outlook:
-    """The frontends' next step, waits and findings. Lost members go before missing ones."""
+    """The frontends' next step, waits and findings: moves in their ORDER, those that leave from the highest ordinal."""
+    cases = [Case(slot=slot, wish=wish_of(slot), standing=standing_of(slot, ground)) for slot in roster.slots]
     outlook = Outlook()
-    standings = [(slot, standing_of(slot, ground)) for slot in roster.slots]
-    moves = [(slot, standing, TABLE[wish_of(slot), standing]) for slot, standing in standings]
-    for slot, standing, move in sorted(moves, key=lambda item: item[2] != Move.DROP):
-        match move:
-            case Move.WAIT:
-                outlook = outlook.then(Outlook(waits=(_wait(slot, standing),)))
-            case Move.ADD:
-                outlook = outlook.then(_add(slot, roster))
-            case Move.DROP:
-                outlook = outlook.then(_drop(slot, ground))
-            case Move.REPORT:
-                outlook = outlook.then(Outlook(findings=(_report(slot, standing),)))
-            case Move.REST:
-                pass
+    for case in sorted(cases, key=_turn):
+        outlook = outlook.then(_outlook(case, cases, roster, ground))
     return outlook
 
 
-def _wait(slot: FrontendSlot, standing: Standing) -> str:
-    if standing == Standing.DEAD:
+def _turn(case: Case) -> tuple[int, int]:
+    ordinal = case.slot.ordinal
+    return ORDER.index(case.move), ordinal if case.wish == Wish.MEMBER else -ordinal
+
+
+def _outlook(case: Case, cases: list[Case], roster: Roster[FrontendRow], ground: Ground) -> Outlook:
+    slot = case.slot
+    match case.move:
+        case Move.REST:
+            return Outlook()
+        case Move.WAIT:
+            return Outlook(waits=(_wait(case),))
+        case Move.ADD:
+            return _add(slot, roster)
+        case Move.DROP:
+            return _drop(case, roster, ground)
+        case Move.RENEW:
+            return renew(slot, roster, ground)
+        case Move.LEAVE:
+            return leave(slot, cases, roster, ground)
+        case Move.SHRINK:
+            return release(slot, roster)
+        case Move.FORGET:
+            return _forget(slot)
+        case Move.REPORT:
+            return Outlook(findings=(_report(slot),))
+
+
+def _wait(case: Case) -> str:
+    slot = case.slot
+    if case.wish != Wish.MEMBER:
+        return f"frontend {slot.name} is leaving: {slot.pod_words}, and FE still counts it as alive"
+    if case.standing == Standing.DEAD:
         return f"frontend {slot.name} is not alive: {slot.pod_words}"
     error = slot.row.error if slot.row else ""
     return f"frontend {slot.name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
@@ -153,40 +114,47 @@ def _add(slot: FrontendSlot, roster: Roster[FrontendRow]) -> Outlook:
     )
 
 
-def _drop(slot: FrontendSlot, ground: Ground) -> Outlook:
-    row = slot.row
+def _drop(case: Case, roster: Roster[FrontendRow], ground: Ground) -> Outlook:
+    """One that is dead in everybody's eyes, and that leaves or can come back only as a new member."""
+    slot, row = case.slot, case.slot.row
     if row is None:  # not reachable through the table; said for the type checker
         return Outlook()
     rows = ground.view.frontends or ()
-    objection = objection_to_drop(row, rows, leader=ground.view.leader) or _disagreement(row, ground.view)
+    objection = objection_to_drop(row, rows, leader=ground.view.leader) or _disagreement(row, roster, ground.view)
+    returns = case.wish == Wish.MEMBER
     if objection:
+        wait = "lost its metadata volume and cannot be replaced yet" if returns else "is dead and cannot be dropped yet"
         return Outlook(
-            waits=(f"frontend {slot.name} lost its metadata volume and cannot be replaced yet: {objection}",),
-            findings=(
-                Finding(
-                    reason="FrontendVolumeLost",
-                    message=f"Frontend {slot.name} lost its metadata volume. It is not dropped and added anew: "
-                    f"{objection}.",
-                    degraded=True,
-                ),
-            ),
+            waits=(f"frontend {slot.name} {wait}: {objection}",),
+            findings=(_lost(slot, objection),) if returns else (),
         )
+    why = "lost its metadata volume: it is dropped, and added anew after that" if returns else "is leaving and dead"
+    wait = "lost its metadata volume: it is dropped and added anew" if returns else "is leaving: it is dropped"
     return Outlook(
         step=Step(
             kind=StepKind.DROP_FOLLOWER,
             target=row.target,
-            reason=f"Frontend {slot.name} lost its metadata volume: it is dropped, and added anew after that.",
+            reason=f"Frontend {slot.name} {why}.",
             reversible=False,
             expects=(("name", row.name), ("alive", "false"), ("role", "FOLLOWER")),
         ),
-        waits=(f"frontend {slot.name} lost its metadata volume: it is dropped and added anew",),
+        waits=(f"frontend {slot.name} {wait}",),
     )
 
 
-def _disagreement(row: FrontendRow, view: FrontendView) -> str:
-    """Every frontend that answers must see this member as dead; a dead view of one is no proof."""
+def _lost(slot: FrontendSlot, objection: str) -> Finding:
+    return Finding(
+        reason="FrontendVolumeLost",
+        message=f"Frontend {slot.name} lost its metadata volume. It is not dropped and added anew: {objection}.",
+        degraded=True,
+    )
+
+
+def _disagreement(row: FrontendRow, roster: Roster[FrontendRow], view: FrontendView) -> str:
+    """Every member that answers must see this one as dead. One that was dropped itself does not count."""
+    members = {slot.name for slot in roster.slots if slot.rows}
     for answer in view.answers:
-        if answer.outcome != Outcome.ANSWERED:
+        if answer.outcome != Outcome.ANSWERED or answer.pod not in members:
             continue
         seen = next((other for other in answer.rows if other.name == row.name), None)
         if seen is None:
@@ -196,18 +164,28 @@ def _disagreement(row: FrontendRow, view: FrontendView) -> str:
     return ""
 
 
-def _report(slot: FrontendSlot, standing: Standing) -> Finding:
-    if slot.wanted:
-        return Finding(
-            reason="UnexpectedRole",
-            message=f"Frontend {slot.name} is registered as an observer; a follower is wanted. Drop it by hand "
-            f'(ALTER SYSTEM DROP OBSERVER "{slot.row.target if slot.row else slot.target}"), delete its metadata '
-            "volume and its pod, and it is added as a follower.",
-            degraded=True,
-        )
+def _forget(slot: FrontendSlot) -> Outlook:
+    """An observer beyond the wish: it has no vote, so it is dropped as soon as its pod is gone and FE sees it dead."""
+    row = slot.row
+    if row is None or row.alive or slot.pod is not None:
+        return Outlook(waits=(f"observer {slot.name} is leaving: {slot.pod_words}",))
+    return Outlook(
+        step=Step(
+            kind=StepKind.DROP_OBSERVER,
+            target=row.target,
+            reason=f"Observer {slot.name} is no longer wanted, and its pod is gone.",
+            reversible=False,
+            expects=(("name", row.name), ("alive", "false"), ("role", "OBSERVER")),
+        ),
+        waits=(f"observer {slot.name} has left: FE is told to forget it",),
+    )
+
+
+def _report(slot: FrontendSlot) -> Finding:
     return Finding(
-        reason="SurplusFrontend",
-        message=f"Frontend {slot.name} is registered ({standing}) beyond the replicas of its StatefulSet. It counts in "
-        "the quorum; it is not dropped yet.",
-        degraded=standing != Standing.ALIVE,
+        reason="UnexpectedRole",
+        message=f"Frontend {slot.name} is registered as an observer; a follower is wanted. Drop it by hand "
+        f'(ALTER SYSTEM DROP OBSERVER "{slot.row.target if slot.row else slot.target}"), delete its metadata '
+        "volume and its pod, and it is added as a follower.",
+        degraded=True,
     )

@@ -27,24 +27,34 @@ def added_at(name: str) -> datetime | None:
     return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
 
 
+def meta_claim(pod: str, workload: Raw | None, *, meta_dir: str = "") -> str:
+    """The name of the claim that holds a frontend pod's metadata; empty if no claim template of its own makes one."""
+    spec = (workload or {}).get("spec") or {}
+    container = _container(spec)
+    volume = _volume_at(_meta_dir(meta_dir, container), container) if container else None
+    templates = spec.get("volumeClaimTemplates") or ()
+    made = any((template.get("metadata") or {}).get("name") == volume for template in templates)
+    return f"{volume}-{pod}" if volume and made else ""
+
+
 def meta_born_at(pod: Pod, claims: Mapping[str, Raw], workload: Raw | None, *, meta_dir: str = "") -> datetime | None:
     """When the volume that holds a frontend pod's metadata was made; None if that cannot be told.
 
     workload: the frontends' StatefulSet, which says what is mounted where.
     """
     spec = (workload or {}).get("spec") or {}
-    template = (spec.get("template") or {}).get("spec") or {}
-    container: Mapping[str, Any] = next(iter(template.get("containers") or ()), {})
+    container = _container(spec)
     if not container:
         return None
     volume = _volume_at(_meta_dir(meta_dir, container), container)
     if volume is None:
         return pod.created  # in the container's own file system
-    if any((claim.get("metadata") or {}).get("name") == volume for claim in spec.get("volumeClaimTemplates") or ()):
-        return _born(claims.get(f"{volume}-{pod.name}"))
+    if claim := meta_claim(pod.name, workload, meta_dir=meta_dir):
+        return born_at(claims.get(claim))
+    template = (spec.get("template") or {}).get("spec") or {}
     source: Mapping[str, Any] = next((item for item in template.get("volumes") or () if item.get("name") == volume), {})
     if "persistentVolumeClaim" in source:
-        return _born(claims.get((source["persistentVolumeClaim"] or {}).get("claimName", "")))
+        return born_at(claims.get((source["persistentVolumeClaim"] or {}).get("claimName", "")))
     return pod.created if "emptyDir" in source or "ephemeral" in source else None
 
 
@@ -61,7 +71,13 @@ def lost_its_volume(
     return started is None or started < born  # what started on this volume has its metadata there
 
 
-def _born(claim: Raw | None) -> datetime | None:
+def _container(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The main container of the StatefulSet's template; empty if there is none."""
+    template = (spec.get("template") or {}).get("spec") or {}
+    return next(iter(template.get("containers") or ()), {})
+
+
+def born_at(claim: Raw | None) -> datetime | None:
     return instant((claim.get("metadata") or {}).get("creationTimestamp")) if claim else None
 
 

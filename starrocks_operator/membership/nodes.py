@@ -1,119 +1,104 @@
-"""Backends and compute nodes: how FE and Kubernetes see one, and how a table's moves become an outlook."""
+"""Backends and compute nodes: how a table's moves become one step, the waits, and what a person should know."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import StrEnum
+from collections.abc import Callable, Mapping, Sequence
 
 from starrocks_operator.decision import Finding
+from starrocks_operator.membership.auto_drop import auto_drop_of
+from starrocks_operator.membership.drain import (
+    PATIENT,
+    cancel,
+    drained_word,
+    objection_to_leaving,
+    order,
+    stall,
+    watch,
+)
+from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, NodeSlot, Standing, Wish, case_of
 from starrocks_operator.membership.outlook import Outlook
-from starrocks_operator.membership.slots import DEFAULT_GRACE, Roster, Slot
+from starrocks_operator.membership.shrink import shrink
+from starrocks_operator.membership.slots import Roster
 from starrocks_operator.observed import ComputeRow
-from starrocks_operator.step import Step, StepKind
+from starrocks_operator.step import Step
 
-NodeSlot = Slot[ComputeRow]
+__all__ = ["Ground", "cases_of", "plan"]
 
-
-class Wish(StrEnum):
-    """What the spec wants of a slot."""
-
-    MEMBER = "member"
-    LEAVING = "leaving"
+ORDER = (Move.CANCEL, Move.ADD, Move.SHRINK, Move.DROP, Move.WATCH, Move.ORDER, Move.WAIT, Move.REPORT, Move.REST)
+"""Which move goes first: what is taken back, then who joins, then what was begun is ended. FE's hold goes before all
+that empties a node, and is given up after everything else."""
 
 
-class Standing(StrEnum):
-    """How FE and Kubernetes see it."""
-
-    ALIVE = "alive"
-    JOINING = "joining"  # registered, never heard of
-    DEAD = "dead"
-    DECOMMISSIONED = "decommissioned"  # somebody ordered it to give its tablets away
-    ABSENT = "absent"  # not registered; its own start may still do it
-    OVERDUE = "overdue"  # not registered although it has been running for long
-    GONE = "gone"  # registered, dead, and its pod does not exist
-
-
-class Move(StrEnum):
-    """What to do about it."""
-
-    REST = "rest"
-    WAIT = "wait"
-    ADD = "add"
-    DROP = "drop"
-    REPORT = "report"
-
-
-Table = Mapping[tuple[Wish, Standing], Move]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kind:
-    """What sets backends and compute nodes apart."""
-
-    word: str
-    table: Table
-    add: StepKind
-    drop: StepKind | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ground:
-    """What the tables stand on besides the slots. since: when the founding was recorded."""
-
-    now: datetime
-    since: datetime | None
-    grace: timedelta = DEFAULT_GRACE
-
-
-def wish_of(slot: NodeSlot) -> Wish:
-    return Wish.MEMBER if slot.wanted else Wish.LEAVING
-
-
-def standing_of(slot: NodeSlot, ground: Ground) -> Standing:
-    row = slot.row
-    if row is None:
-        overdue = slot.overdue(ground.now, grace=ground.grace, since=ground.since)
-        return Standing.OVERDUE if overdue else Standing.ABSENT
-    if row.decommissioned:
-        return Standing.DECOMMISSIONED
-    if row.alive:
-        return Standing.ALIVE
-    if slot.pod is None:
-        return Standing.GONE
-    return Standing.DEAD if row.last_start_time else Standing.JOINING
+def cases_of(roster: Roster[ComputeRow], kind: Kind, ground: Ground) -> tuple[Case, ...]:
+    """The cell of the table that each slot, and each row of it, is in."""
+    return tuple(case_of(slot, row, kind, ground) for slot in roster.slots for row in (slot.rows or (None,)))
 
 
 def plan(roster: Roster[ComputeRow], kind: Kind, ground: Ground) -> Outlook:
-    """The nodes' next step, waits and findings, in the order of their ordinals; drops from the highest one down."""
+    """The nodes' next step, waits and findings. Among equal moves the highest ordinal leaves first, and joins last."""
+    cases = cases_of(roster, kind, ground)
+    objection = objection_to_leaving(cases, roster, kind, ground)
+    hold = auto_drop_of(cases, kind, ground, objection=bool(objection))
     outlook = Outlook()
-    standings = [(slot, standing_of(slot, ground)) for slot in roster.slots]
-    moves = [(slot, standing, kind.table[wish_of(slot), standing]) for slot, standing in standings]
-    drops = [item for item in reversed(moves) if item[2] == Move.DROP]
-    for slot, standing, move in [item for item in moves if item[2] != Move.DROP] + drops:
-        match move:
-            case Move.WAIT:
-                outlook = outlook.then(Outlook(waits=(_wait(slot, standing, kind),)))
-            case Move.ADD:
-                outlook = outlook.then(_add(slot, kind))
-            case Move.DROP:
-                outlook = outlook.then(_drop(slot, kind))
-            case Move.REPORT:
-                outlook = outlook.then(Outlook(findings=(_report(slot, standing, kind),)))
-            case Move.REST:
-                pass
-    return outlook
+    for move in ORDER:
+        if move == Move.ADD and hold.first is not None:
+            outlook = outlook.then(Outlook(step=hold.first, waits=(hold.first.reason,)))
+        found = [case for case in cases if case.move == move]
+        for case in found if move in (Move.ADD, Move.WAIT, Move.REPORT) else reversed(found):
+            outlook = outlook.then(_act(case, cases, roster, kind, ground, objection))
+    if hold.last is not None:
+        outlook = outlook.then(Outlook(step=hold.last, waits=(hold.last.reason,)))
+    return outlook.then(Outlook(findings=tuple(dict.fromkeys((*_findings(cases, kind, ground), *objection)))))
 
 
-def _wait(slot: NodeSlot, standing: Standing, kind: Kind) -> str:
+def _findings(cases: Sequence[Case], kind: Kind, ground: Ground) -> tuple[Finding, ...]:
+    found = [stall(case, cases, kind, ground) for case in cases if case.standing == Standing.DRAINING]
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _act(
+    case: Case,
+    cases: Sequence[Case],
+    roster: Roster[ComputeRow],
+    kind: Kind,
+    ground: Ground,
+    objection: Sequence[Finding],
+) -> Outlook:
+    if case.move == Move.SHRINK:
+        return _shrink(case, cases, roster, kind)
+    if case.move == Move.ORDER:
+        return order(case, kind, ground, objection=objection)
+    simple: Mapping[Move, Callable[[], Outlook]] = {
+        Move.CANCEL: lambda: cancel(case, kind),
+        Move.WATCH: lambda: watch(case, kind, ground),
+        Move.ADD: lambda: _add(case.slot, kind),
+        Move.DROP: lambda: _drop(case, kind),
+        Move.WAIT: lambda: Outlook(waits=(_wait(case, kind),)),
+        Move.REPORT: lambda: _report(case, kind),
+        Move.REST: Outlook,
+    }
+    return simple[case.move]()
+
+
+def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind: Kind) -> Outlook:
+    slot = case.slot
     name = f"{kind.word} {slot.name}"
-    if not slot.wanted:
-        return f"{name} is leaving: {slot.pod_words}" if slot.pod else f"{name} is leaving: FE still counts it as alive"
-    if standing in (Standing.DEAD, Standing.GONE):
-        return f"{name} is not alive: {slot.pod_words}"
-    error = slot.row.error if slot.row else ""
-    return f"{name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
+    if slot.ordinal != roster.live - 1:
+        wait = f"{name} may leave; it goes when those with higher ordinals have gone"
+        return Outlook(waits=(wait,), pace=PATIENT)
+    if any(other.slot is slot and other.move != Move.SHRINK for other in cases):
+        return Outlook(waits=(f"{name} is registered twice, and may not leave yet under its other id",))
+    what = "is not registered" if case.row is None else drained_word(case, kind)
+    stays = " Its volume stays." if kind.holds_tablets else ""
+    return Outlook(
+        step=shrink(
+            roster,
+            slot,
+            member="+".join(sorted(row.id for row in slot.rows)) or "absent",
+            reason=f"{name.capitalize()} is no longer wanted and {what}: its pod may go.{stays}",
+        ),
+        waits=(f"{name} is leaving: its pod goes",),
+    )
 
 
 def _add(slot: NodeSlot, kind: Kind) -> Outlook:
@@ -129,32 +114,42 @@ def _add(slot: NodeSlot, kind: Kind) -> Outlook:
     )
 
 
-def _drop(slot: NodeSlot, kind: Kind) -> Outlook:
-    row = slot.row
-    if row is None or kind.drop is None:  # not reachable through the tables; said for the type checker
+def _drop(case: Case, kind: Kind) -> Outlook:
+    row = case.row
+    if row is None:  # not reachable through the tables; said for the type checker
         return Outlook()
+    empty = (("decommissioned", "true"), ("tablets", "0")) if kind.holds_tablets else (("alive", "false"),)
     return Outlook(
         step=Step(
             kind=kind.drop,
             target=row.target,
-            reason=f"{kind.word.capitalize()} {slot.name} is no longer wanted, and its pod is gone.",
-            reversible=True,
-            expects=(("id", row.id), ("alive", "false")),
+            reason=f"{kind.word.capitalize()} {case.slot.name} is no longer wanted, and its pod is gone.",
+            reversible=not kind.holds_tablets,
+            expects=(("id", row.id), *empty),
         ),
-        waits=(f"{kind.word} {slot.name} has left: FE is told to forget it",),
+        waits=(f"{kind.word} {case.slot.name} has left: FE is told to forget it",),
     )
 
 
-def _report(slot: NodeSlot, standing: Standing, kind: Kind) -> Finding:
-    if standing == Standing.DECOMMISSIONED:
-        return Finding(
-            reason="ForeignDecommission",
-            message=f"Somebody decommissions {kind.word} {slot.name}; the operator did not order it and leaves it "
-            f'alone. To take it back: CANCEL DECOMMISSION BACKEND "{slot.row.target if slot.row else slot.target}".',
-        )
-    return Finding(
-        reason=f"Surplus{kind.word.title().replace(' ', '')}",
-        message=f"{kind.word.capitalize()} {slot.name} is registered ({standing}) beyond the replicas of its "
-        "StatefulSet; it is not dropped yet.",
-        degraded=standing != Standing.ALIVE,
+def _wait(case: Case, kind: Kind) -> str:
+    slot, name = case.slot, f"{kind.word} {case.slot.name}"
+    if case.wish == Wish.LEAVING:
+        return f"{name} is leaving, and may register itself at any moment: {slot.pod_words}"
+    if case.wish != Wish.MEMBER:
+        return f"{name} is leaving: {slot.pod_words}" if slot.pod else f"{name} is leaving: FE still counts it as alive"
+    if case.standing == Standing.DEAD:
+        return f"{name} is not alive: {slot.pod_words}"
+    error = case.row.error if case.row else ""
+    return f"{name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
+
+
+def _report(case: Case, kind: Kind) -> Outlook:
+    target = case.row.target if case.row else case.slot.target
+    left = f" {case.row.tablets} tablets are left on it." if case.row and case.row.tablets else ""
+    waits = () if case.wish == Wish.MEMBER else (f"{kind.word} {case.slot.name} is leaving, as somebody else ordered",)
+    finding = Finding(
+        reason="ForeignDecommission",
+        message=f"Somebody decommissions {kind.word} {case.slot.name}; the operator did not order it and leaves it "
+        f'alone.{left} To take it back: CANCEL DECOMMISSION BACKEND "{target}".',
     )
+    return Outlook(waits=waits, findings=(finding,), pace=PATIENT)

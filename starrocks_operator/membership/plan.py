@@ -7,24 +7,26 @@ from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import frontends, nodes
-from starrocks_operator.membership.backends import BACKENDS
 from starrocks_operator.membership.bootstrap import Founding
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership.frontend_ground import frontend_ground
+from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
-from starrocks_operator.observed import FrontendView, Observed, Outcome, Raw
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.observed import FrontendView, Observed, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """What membership is decided on, worked out once per decision."""
 
+    cluster: StarRocksCluster
     observed: Observed
     context: Context
     rosters: Rosters
     founding: Founding
-    workload: Raw | None = None  # the frontends' StatefulSet
     grace: timedelta = DEFAULT_GRACE
 
 
@@ -36,19 +38,18 @@ def plan(situation: Situation) -> Outlook:
         return Outlook(waits=_without_leader(situation), findings=guards)
     outlook = frontends.plan(
         situation.rosters.fe,
-        frontends.Ground(
-            now=observed.now,
+        frontend_ground(
+            situation.cluster,
+            observed,
+            situation.context,
             view=view,
             since=situation.founding.at,
             grace=situation.grace,
-            claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
-            workload=situation.workload,
-            meta_dir=(situation.context.properties.get("fe") or {}).get("meta_dir", ""),
         ),
     )
-    ground = nodes.Ground(now=observed.now, since=situation.founding.at, grace=situation.grace)
+    ground = node_ground(situation.cluster, observed, since=situation.founding.at, grace=situation.grace)
     if view.backends is not None:
-        outlook = outlook.then(nodes.plan(situation.rosters.be, BACKENDS, ground))
+        outlook = outlook.then(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))
     if view.compute_nodes is not None:
         outlook = outlook.then(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
     blocked = any(finding.blocks != "nothing" for finding in guards)
@@ -56,6 +57,7 @@ def plan(situation: Situation) -> Outlook:
         step=None if blocked else outlook.step,
         waits=outlook.waits,
         findings=guards + outlook.findings,
+        pace=outlook.pace,
     )
 
 

@@ -45,6 +45,7 @@ class Pod:
     running_since: datetime | None
     trouble: str
     failed: bool
+    uid: str = ""
 
     @classmethod
     def of(cls, raw: Raw) -> Pod:
@@ -64,6 +65,7 @@ class Pod:
             running_since=None if deleting else _running_since(raw),
             trouble="" if ready and not deleting else _trouble(status, deleting=deleting, stuck=stuck),
             failed=failed and not deleting,
+            uid=str(metadata.get("uid", "")),
         )
 
 

@@ -57,7 +57,8 @@ def rosters_of(
         return roster(
             component=component,
             group=group_of(cluster, component, context),
-            replicas=context.replicas.get(component, 0),
+            replicas=context.wished.get(component, 0),
+            live=context.live.get(component),
             port=member_port(component, context),
             pods=pods,
             rows=rows,

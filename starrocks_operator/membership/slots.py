@@ -36,7 +36,8 @@ class Slot(Generic[R]):
     """One ordinal of one component.
 
     host, port: what it is registered as, or would be.
-    wanted: whether the ordinal is within the desired replicas.
+    wanted: whether the ordinal is within the replicas that the spec asks for.
+    placed: whether it is within those that the StatefulSet has, so that Kubernetes keeps a pod for it.
     rows: FE's rows for it: normally none or one.
     """
 
@@ -46,6 +47,7 @@ class Slot(Generic[R]):
     host: str
     port: int
     wanted: bool
+    placed: bool = True
     pod: Pod | None = None
     rows: tuple[R, ...] = ()
 
@@ -83,10 +85,16 @@ class Roster(Generic[R]):
     component: str
     slots: tuple[Slot[R], ...] = ()
     foreign: tuple[R, ...] = field(default=())
+    live: int = 0  # the replicas that its StatefulSet has
 
     @property
     def wanted(self) -> tuple[Slot[R], ...]:
         return tuple(slot for slot in self.slots if slot.wanted)
+
+    @property
+    def leaving(self) -> tuple[Slot[R], ...]:
+        """Those that are no longer wanted, the highest ordinal first."""
+        return tuple(slot for slot in reversed(self.slots) if not slot.wanted)
 
 
 def roster(
@@ -98,8 +106,13 @@ def roster(
     pods: Mapping[str, Pod],
     rows: Iterable[R],
     domain: str = CLUSTER_DOMAIN,
+    live: int | None = None,
 ) -> Roster[R]:
-    """Bring ordinals, pods and rows together. A row known by address belongs to the pod that has the address."""
+    """Bring ordinals, pods and rows together. A row known by address belongs to the pod that has the address.
+
+    live: the replicas that the StatefulSet has; None: there is none yet.
+    """
+    live = live or 0
     own_pods = {o: pod for pod in pods.values() if (o := group.ordinal_of_pod(pod.name)) is not None}
     by_address = {pod.address: ordinal for ordinal, pod in own_pods.items() if pod.address}
     own_rows: dict[int, list[R]] = {}
@@ -112,7 +125,7 @@ def roster(
             foreign.append(row)
         else:
             own_rows.setdefault(ordinal, []).append(row)
-    ordinals = sorted({*range(replicas), *own_pods, *own_rows})
+    ordinals = sorted({*range(max(replicas, live)), *own_pods, *own_rows})
     slots = tuple(
         Slot(
             component=component,
@@ -121,9 +134,10 @@ def roster(
             host=group.host(ordinal, domain=domain),
             port=port,
             wanted=ordinal < replicas,
+            placed=ordinal < live,
             pod=own_pods.get(ordinal),
             rows=tuple(own_rows.get(ordinal, ())),
         )
         for ordinal in ordinals
     )
-    return Roster(component=component, slots=slots, foreign=tuple(foreign))
+    return Roster(component=component, slots=slots, foreign=tuple(foreign), live=live)

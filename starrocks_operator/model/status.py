@@ -54,6 +54,20 @@ class Member(Model):
     """Tablets on it; backends only."""
     state: str | None = None
     """Where it stands, in one word."""
+    leaving_since: str | None = Field(None, json_schema_extra=_TIME)
+    """Since when it is no longer wanted."""
+    ordered_by: str | None = None
+    """operator: it is this operator that told the frontends to take it out; written before they are told."""
+    ordered_at: str | None = Field(None, json_schema_extra=_TIME)
+    """When that was written."""
+    tablets_left: Int64 | None = None
+    """Tablets that it still has to give away."""
+    tablets_per_minute: Int64 | None = None
+    """How fast it does."""
+    progress_at: str | None = Field(None, json_schema_extra=_TIME)
+    """When there was one fewer for the last time."""
+    estimated_end: str | None = Field(None, json_schema_extra=_TIME)
+    """When it will have given away all, at that rate."""
     message: str | None = None
     """What is wrong with it, in a sentence."""
 
@@ -65,6 +79,17 @@ class Bootstrap(Model):
     """The cluster id that the frontends agreed on."""
     at: str | None = Field(None, json_schema_extra=_TIME)
     """When it was first seen."""
+
+
+class HeldSetting(Model):
+    """A setting of the frontends that is changed while members leave, and restored after it."""
+
+    name: str = ""
+    """Its key."""
+    was: str = ""
+    """The value to be restored."""
+    since: str | None = Field(None, json_schema_extra=_TIME)
+    """When it was changed."""
 
 
 class NextStep(Model):
@@ -186,6 +211,8 @@ class StarRocksClusterStatus(Model):
     """Every member that the frontends know, and every pod that is not one yet."""
     bootstrap: Bootstrap | None = None
     """The founding of the cluster."""
+    held_settings: tuple[HeldSetting, ...] = ()
+    """Settings of the frontends that are changed while members leave."""
     next_step: NextStep | None = None
     """The step that comes next."""
     waiting_for: tuple[str, ...] = ()

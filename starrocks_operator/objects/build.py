@@ -12,6 +12,7 @@ from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
 from starrocks_operator.objects.metadata import Object
+from starrocks_operator.objects.names import pod_name
 from starrocks_operator.objects.services import external_service, headless_service
 from starrocks_operator.objects.stateful_set import stateful_set
 
@@ -40,7 +41,7 @@ def _workload(
     properties = context.properties.get(name, {})
     safe = context.profile == "safe"
     if name == "fe":
-        yield marker(cluster, context.cluster_id)
+        yield marker(cluster, context.cluster_id, leaving=_leaving_frontends(cluster, context))
         if safe:
             yield scripts(cluster)
     yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
@@ -51,3 +52,8 @@ def _workload(
         yield budget
     if name == "fe" and context.cluster_id:
         yield from (claim_mark(cluster, claim, context.cluster_id) for claim in context.frontend_claims)
+
+
+def _leaving_frontends(cluster: StarRocksCluster, context: Context) -> tuple[str, ...]:
+    live = context.live.get("fe", 0)
+    return tuple(pod_name(cluster, "fe", ordinal) for ordinal in range(context.wished.get("fe", live), live))

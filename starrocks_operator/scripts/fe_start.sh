@@ -3,7 +3,8 @@
 #
 # A frontend with metadata starts as it is. One without metadata asks its peers, each by itself; if one of them names
 # a leader it joins that. Only when nobody answers does the marker decide, which the operator keeps in a ConfigMap:
-# once a cluster was founded, nobody founds another. Nothing is ever deleted here.
+# once a cluster was founded, nobody founds another. A frontend that the marker names as leaving waits until it is
+# stopped, or wanted again. Nothing is ever deleted here.
 #
 # Usage: fe_start.sh <frontend service>
 # The password of root comes in MYSQL_PWD, which the mysql client reads itself.
@@ -174,6 +175,13 @@ ask_everybody() {
 
 # ---- deciding ------------------------------------------------------------------------------------------------------
 
+# Whether the operator takes this very frontend out of the cluster: then it must not come back by itself.
+leaving() {
+  local names
+  names="$(tr -s '[:space:],' ' ' 2>/dev/null <"$MARKER_DIRECTORY/leaving")"
+  [[ " $names " == *" $POD "* ]]
+}
+
 marker_id() { tr -d '[:space:]' <"$MARKER_DIRECTORY/cluster-id" 2>/dev/null; }
 
 start() {
@@ -217,6 +225,8 @@ consider() {
     say "leader $leader has cluster id $cluster_id, but this cluster is $founded: not joining a foreign cluster"
   elif [[ $leader == "$SELF" ]]; then
     say "peers still name this very frontend as leader, though its metadata is gone: waiting for another leader"
+  elif leaving; then
+    say "$SELF is leaving the cluster of leader $leader: not joining it, unless it is wanted again"
   elif [[ $listed == joined ]]; then
     say "leader $leader lists $SELF as joined, but its metadata is gone: waiting until the operator has dropped it"
   elif [[ $listed == added ]]; then

@@ -7,16 +7,18 @@ cluster is never written to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from starrocks_operator.decide import is_ignored
 from starrocks_operator.decision import Decision
 from starrocks_operator.membership import Founding, Rosters, founding_of, pods_of, rosters_of
+from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.conditions import Ground, Judgement, judge
+from starrocks_operator.status.departures import Departures, departures_of, held_settings, written
+from starrocks_operator.status.frontend_departures import frontend_departures_of
 from starrocks_operator.status.members import members_of
 from starrocks_operator.status.workloads import Workload, component_status, workloads_of
 
@@ -32,7 +34,7 @@ def status_of(
     old: Status = cluster.status.to_dict() if cluster.status else {}
     if is_ignored(cluster) or cluster.is_deleted:
         return old
-    now = _written(observed.now)
+    now = written(observed.now)
     rosters = rosters_of(cluster, decision.context, pods_of(observed.children), observed.view)
     workloads = workloads_of(cluster, observed.children, rosters, observed.view)
     founding = founding_of(cluster, observed.children, observed.view)
@@ -45,14 +47,17 @@ def status_of(
         founded=bool(founding.cluster_id),
     )
     conditions = _conditions(judge(ground), old, cluster.generation, now)
+    departures = departures_of(cluster, observed, decision, rosters, since=founding.at)
+    members = _members(cluster, observed, decision, rosters, departures)
     status: Status = {
         "phase": "",
         "reason": "",
         "observedGeneration": cluster.generation,
         "conditions": conditions,
         "version": _version(observed, old),
-        "members": _members(rosters, observed, old),
+        "members": members,
         "bootstrap": _bootstrap(founding, old, now),
+        "heldSettings": held_settings(cluster, observed, decision, members),
         "nextStep": _next_step(decision, old, now),
         "waitingFor": list(decision.waits),
         "reconcile": _reconcile(last_run, old),
@@ -121,19 +126,24 @@ def _version(observed: Observed, old: Status) -> str:
     return next((row.version for row in rows if row.role == "LEADER" and row.version), old.get("version") or "")
 
 
-def _members(rosters: Rosters, observed: Observed, old: Status) -> list[dict[str, Any]]:
+def _members(
+    cluster: StarRocksCluster, observed: Observed, decision: Decision, rosters: Rosters, departures: Departures
+) -> list[dict[str, Any]]:
     """Without a leader nobody can tell: the members as last known, their state unknown, and none of them leading."""
-    if observed.view is not None and observed.view.frontends is not None:
-        return members_of(rosters, observed.view)
-    known = old.get("members") or []
-    if observed.view is None:
+    view = observed.view
+    if view is not None and view.frontends is not None:
+        frontends = frontend_departures_of(cluster, observed, decision, rosters, view=view)
+        return members_of(rosters, view, departures, frontends)
+    known = (cluster.status.to_dict() if cluster.status else {}).get("members") or []
+    if view is None:
         return list(known)
     return [_unknown(member) for member in known]
 
 
 def _unknown(member: dict[str, Any]) -> dict[str, Any]:
     gone = {"alive", "message"} | ({"role"} if member.get("role") == "LEADER" else set())
-    return {key: value for key, value in member.items() if key not in gone} | {"state": "unknown"}
+    state = member.get("state") if member.get("state") == DROPPED else "unknown"
+    return {key: value for key, value in member.items() if key not in gone} | {"state": state}
 
 
 def _bootstrap(founding: Founding, old: Status, now: str) -> dict[str, str]:
@@ -159,7 +169,7 @@ def _reconcile(last_run: RunReport | None, old: Status) -> dict[str, Any]:
     noted: dict[str, Any] = old.get("reconcile") or {}
     if last_run is None:
         return noted
-    ended = _written(last_run.finished_at)
+    ended = written(last_run.finished_at)
     failures = 0 if last_run.succeeded else noted.get("failures", 0) + (noted.get("lastRunAt") != ended)
     document = {
         "fingerprint": last_run.fingerprint,
@@ -169,7 +179,3 @@ def _reconcile(last_run: RunReport | None, old: Status) -> dict[str, Any]:
         "failures": failures,
     }
     return {key: value for key, value in document.items() if value not in ("", None)}
-
-
-def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

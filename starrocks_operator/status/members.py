@@ -7,18 +7,28 @@ from typing import Any
 
 from starrocks_operator.membership import Rosters, Slot
 from starrocks_operator.observed import ComputeRow, FrontendRow, FrontendView
+from starrocks_operator.status.departures import Departures
+from starrocks_operator.status.frontend_departures import FrontendDepartures
 
 Entry = dict[str, Any]
 
 
-def members_of(rosters: Rosters, view: FrontendView) -> list[Entry]:
+def members_of(
+    rosters: Rosters, view: FrontendView, departures: Departures, frontend_departures: FrontendDepartures
+) -> list[Entry]:
     """Frontends, backends, compute nodes; ours by ordinal, then those that others run."""
-    frontends = (_frontend(row, slot) if row else _absent("frontend", slot) for slot, row in _rows(rosters.fe.slots))
+    frontends = (
+        _frontend(row, slot) | frontend_departures.of(slot)
+        if row
+        else frontend_departures.dropped.get(slot.name) or _absent("frontend", slot)
+        for slot, row in _rows(rosters.fe.slots)
+    )
     backends = (
-        _node("backend", row, slot) if row else _absent("backend", slot) for slot, row in _rows(rosters.be.slots)
+        _node("backend", row, slot) | departures.of(row) if row else _absent("backend", slot)
+        for slot, row in _rows(rosters.be.slots)
     )
     nodes = (
-        _node("computeNode", row, slot) if row else _absent("computeNode", slot)
+        _node("computeNode", row, slot) | departures.of(row) if row else _absent("computeNode", slot)
         for slot, row in _rows(rosters.cn.slots)
     )
     found: list[Entry | None] = [

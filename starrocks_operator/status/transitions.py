@@ -12,7 +12,14 @@ NORMAL, WARNING = "Normal", "Warning"
 
 _GOOD = {"Ready": "True", "Degraded": "False", "QuorumSafe": "True"}
 _TOLD_WHEN_NOT_READY = frozenset(
-    {"ScaleInNotSupported", "ForeignDecommission", "ComponentOrphaned", "VolumeGrowthNotSupported"}
+    {
+        "ScaleInBlocked",
+        "ScaleInRefused",
+        "ScaleInHeld",
+        "ForeignDecommission",
+        "ComponentOrphaned",
+        "VolumeGrowthNotSupported",
+    }
 )
 
 
@@ -32,6 +39,7 @@ def transitions(before: Status, after: Status) -> tuple[Transition, ...]:
         *_conditions(before, after),
         *_leader(before, after),
         *_members(before, after),
+        *_departures(before, after),
         *_steps(before, after),
     )
 
@@ -106,6 +114,23 @@ def _members(before: Status, after: Status) -> Iterator[Transition]:
         if names:
             message = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {verb}."
             yield Transition(type=kind, reason=reason, message=message)
+
+
+_GOING = {"draining": "NodeDraining", "drained": "NodeDrained"}
+
+
+def _departures(before: Status, after: Status) -> Iterator[Transition]:
+    """How nodes get on that are on their way out: each turn once, not each tablet."""
+    was = {_label(member): member for member in before.get("members") or ()}
+    for member in after.get("members") or ():
+        old, state = was.get(_label(member), {}), member.get("state")
+        if state not in _GOING or old.get("state") in (state, "unknown", "stalled"):
+            continue
+        left = f"{member['tabletsLeft']} tablets are left on it." if member.get("tabletsLeft") else "It is empty."
+        words = left if state == "drained" or member.get("tabletsLeft") is not None else "It finishes its queries."
+        yield Transition(
+            type=NORMAL, reason=_GOING[state], message=f"{_label(member).capitalize()} is leaving. {words}"
+        )
 
 
 def _label(member: Mapping[str, Any]) -> str:

@@ -45,19 +45,21 @@ def test_more_backends_join_when_they_are_wished_for(space: Space) -> None:
     assert [row["Alive"] for row in space.show("one", "SHOW BACKENDS")] == ["true"] * 3
 
 
-def test_fewer_frontends_or_backends_change_nothing_yet(space: Space) -> None:
+def test_fewer_backends_leave_and_a_single_frontend_is_refused(space: Space) -> None:
     space.apply(cluster("one", fe=3, be=3))
     space.wait_ready("one")
     space.scale("one", "starRocksFeSpec", 1)
-    space.scale("one", "starRocksBeSpec", 2)
-    space.wait(lambda: "ScaleInNotSupported" in space.events("one"), "one", "to report ScaleInNotSupported")
-    space.wait(lambda: "ScaleInNotSupported" in space.reasons("one"), "one", "to show ScaleInNotSupported")
+    space.wait(lambda: "ScaleInRefused" in space.events("one"), "one", "to report ScaleInRefused")
+    space.wait(lambda: "ScaleInRefused" in space.reasons("one"), "one", "to show ScaleInRefused")
     assert space.get("StatefulSet", "one-fe")["spec"]["replicas"] == 3
-    assert space.get("StatefulSet", "one-be")["spec"]["replicas"] == 3
     assert not space.ready("one")
     space.scale("one", "starRocksFeSpec", 3)
-    space.scale("one", "starRocksBeSpec", 3)
+    space.scale("one", "starRocksBeSpec", 2)
     space.wait_ready("one")
+    assert space.get("StatefulSet", "one-be")["spec"]["replicas"] == 2
+    rows = space.show("one", "SHOW BACKENDS")
+    assert [row["IP"].split(".")[0] for row in rows] == ["one-be-0", "one-be-1"]
+    assert {row["SystemDecommissioned"] for row in rows} == {"false"}
 
 
 def test_compute_nodes_follow_the_scale_subresource_and_leave_no_ghosts(space: Space) -> None:

@@ -100,7 +100,9 @@ def compute_row(ordinal: int, component: str, *, cluster: str = "sample", **chan
     return replace(row, **changes)
 
 
-def view_of(frontends: list[FrontendRow], backends: list[ComputeRow], compute_nodes: list[ComputeRow]) -> FrontendView:
+def view_of(
+    frontends: list[FrontendRow], backends: list[ComputeRow], compute_nodes: list[ComputeRow], **more: Any
+) -> FrontendView:
     leader = next((row.host for row in frontends if row.role == "LEADER"), None)
     rows = tuple(frontends)
     return FrontendView(
@@ -114,6 +116,7 @@ def view_of(frontends: list[FrontendRow], backends: list[ComputeRow], compute_no
         frontends=rows if leader else None,
         backends=tuple(backends) if leader else None,
         compute_nodes=tuple(compute_nodes) if leader else None,
+        **more,
     )
 
 
@@ -162,6 +165,7 @@ class World:
         self.backends = [compute_row(ordinal, "be") for ordinal in range(be)]
         self.compute_nodes = [compute_row(ordinal, "cn") for ordinal in range(cn or 0)]
         self.now = NOW
+        self.answers: dict[str, Any] = {}  # to what the leader is asked besides its members
         self.view: FrontendView | None = view_of(self.frontends, self.backends, self.compute_nodes)
         self.observed_extras: dict[str, Any] = {}
         self.objects: dict[tuple[str, str], dict[str, Any]] = {}
@@ -196,7 +200,7 @@ class World:
 
     def look(self) -> None:
         """Ask FE again, after the rows were changed."""
-        self.view = view_of(self.frontends, self.backends, self.compute_nodes)
+        self.view = view_of(self.frontends, self.backends, self.compute_nodes, **self.answers)
 
     def settle(self) -> None:
         """Apply what is due, as the API server would, until nothing is."""

@@ -89,16 +89,19 @@ def test_the_profile_is_the_owners_word_else_what_was_decided_before(
     assert ("UnknownProfile" in reasons(world)) == (asked == "nonsense")
 
 
-@pytest.mark.parametrize(("component", "field"), [("fe", "starRocksFeSpec"), ("be", "starRocksBeSpec")])
-def test_scaling_frontends_or_backends_in_is_held_and_said(component: str, field: str) -> None:
-    world = World(fe=5, be=5)
+@pytest.mark.parametrize(
+    ("component", "field"), [("fe", "starRocksFeSpec"), ("be", "starRocksBeSpec"), ("cn", "starRocksCnSpec")]
+)
+def test_a_lower_number_alone_changes_no_stateful_set(component: str, field: str) -> None:
+    """Only a step of the membership makes a StatefulSet smaller."""
+    world = World(fe=5, be=5, cn=5)
     world.raw["spec"][field]["replicas"] = 3
     decision = world.decide()
     assert decision.context.replicas[component] == 5
-    assert not decision.due
-    assert [finding.reason for finding in decision.findings] == ["ScaleInNotSupported"]
+    assert decision.context.wished[component] == 3
+    assert not any(item["kind"] == "StatefulSet" for items in decision.apply.values() for item in items)
     ready = status_of(world.cluster, world.observed, decision, last_run=None)["conditions"][0]
-    assert (ready["status"], ready["reason"]) == ("False", "ScaleInNotSupported")
+    assert ready["status"] == "False"
 
 
 @pytest.mark.parametrize("field", ["starRocksFeSpec", "starRocksBeSpec", "starRocksCnSpec"])
@@ -107,14 +110,6 @@ def test_scaling_out_writes_the_stateful_set(field: str) -> None:
     world.raw["spec"][field]["replicas"] = 5
     assert f"StatefulSet/sample-{field[9:11].lower()}" in changed(world)
     assert reasons(world) == []
-
-
-def test_compute_nodes_follow_the_spec_both_ways() -> None:
-    world = World(cn=3)
-    world.raw["spec"]["starRocksCnSpec"]["replicas"] = 2
-    decision = world.decide()
-    assert decision.context.replicas["cn"] == 2
-    assert kinds(world) == {"cn": ["StatefulSet/sample-cn"]}
 
 
 def test_the_autoscaler_is_pruned_with_its_policy() -> None:

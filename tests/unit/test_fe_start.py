@@ -203,7 +203,9 @@ def test_a_new_frontend_is_added_and_starts_with_the_leader_as_helper(pod: Pod) 
     pod.answers(0, frontends(LEADER), round_=0)
     pod.answers(0, frontends(LEADER, (1, "FOLLOWER", False)))
     pod.accepts(host(0))
-    assert pod.run().stdout.strip() == JOINED
+    done = pod.run()
+    assert done.stdout.strip() == JOINED
+    assert "No such file" not in done.stderr
     added = f'0 {host(0)} ALTER SYSTEM ADD FOLLOWER "{host(1)}:9010"'
     assert [line for line in pod.asked if "ALTER" in line] == [added]
 
@@ -381,6 +383,37 @@ def test_a_lost_volume_waits_until_the_old_member_is_dropped(pod: Pod) -> None:
     done = pod.run()
     assert "waiting until the operator has dropped it" in done.stderr
     assert done.stdout.strip() == JOINED
+
+
+@pytest.mark.parametrize("listed", [(), ((1, "FOLLOWER", False),)])
+@pytest.mark.parametrize("named", ["sample-fe-1", "sample-fe-0 sample-fe-1 sample-fe-11\n"])
+def test_one_that_is_leaving_does_not_join_by_itself(
+    pod: Pod, named: str, listed: tuple[tuple[int, str, bool], ...]
+) -> None:
+    pod.found("77")
+    (pod.marker / "leaving").write_text(named)
+    pod.answers(0, frontends(LEADER, *listed))
+    pod.accepts(host(0))
+    done = pod.run()
+    assert done.stdout == ""
+    assert "is leaving the cluster of leader" in done.stderr
+    assert not [line for line in pod.asked if "ALTER" in line]
+
+
+@pytest.mark.parametrize("named", ["", "sample-fe-11 sample-fe-10", "a-sample-fe-1"])
+def test_others_that_leave_are_no_hindrance(pod: Pod, named: str) -> None:
+    pod.found("77")
+    (pod.marker / "leaving").write_text(named)
+    pod.answers(0, frontends(LEADER, (1, "FOLLOWER", False)))
+    done = pod.run()
+    assert done.stdout.strip() == JOINED
+    assert "leaving: No such file" not in done.stderr
+
+
+def test_a_leaving_one_with_metadata_starts_as_the_member_it_is(pod: Pod) -> None:
+    (pod.marker / "leaving").write_text("sample-fe-1")
+    with_metadata(pod)
+    assert pod.run().stdout.strip() == STARTED
 
 
 def test_a_frontend_does_not_take_itself_as_helper(first: Pod) -> None:

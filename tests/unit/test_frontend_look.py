@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from starrocks_operator.frontend import Credentials, Endpoint, FrontendPool, Timeouts, look, perform
-from starrocks_operator.observed import FrontendView, Outcome
+from starrocks_operator.frontend.act import perform_everywhere
+from starrocks_operator.observed import FrontendView, Outcome, Questions
 from starrocks_operator.run_report import StepOutcome
 from starrocks_operator.step import Step, StepKind
 from tests.unit.frontend_stage import ROOT, FrontendStage
@@ -205,3 +206,52 @@ def test_hung_frontends_hold_a_fixed_number_of_threads() -> None:
     pool.close()
     for silence in silences:
         silence.close()
+
+
+def test_the_leader_is_asked_more_only_while_somebody_leaves(stage: FrontendStage) -> None:
+    view = started(stage, frontends=1, backends=1)
+    assert (view.settings, view.replication, view.blacklists) == (None, None, None)
+    stage.do(
+        lambda: next(iter(stage.simulator.world.databases.values())).tablets.create_table(
+            "db", "t", replication=1, tablets=1
+        )
+    )
+    auto_drop = "drop_backend_after_decommission"
+    asked = stage.look(
+        0, questions=Questions(settings=(auto_drop, "no_such_setting"), replication=True, blacklists=True)
+    )
+    assert asked.settings == {auto_drop: "true"}
+    assert asked.replication == 1
+    assert asked.blacklists == {}, "this release has no such lists"
+
+
+def test_a_setting_is_changed_and_looked_at(stage: FrontendStage) -> None:
+    started(stage, frontends=1)
+    key = "drop_backend_after_decommission"
+    hold = Step(
+        kind=StepKind.HOLD_AUTO_DROP,
+        target=key,
+        reason="",
+        reversible=True,
+        expects=(("value", "true"), ("to", "false")),
+    )
+    for said in ("done.", "it was so already."):
+        outcome, message = perform(hold, leader=stage.endpoint(0), credentials=ROOT, pool=stage.pool)
+        assert (outcome, said in message) == (StepOutcome.DONE, True)
+    assert stage.look(0, questions=Questions(settings=(key,))).settings == {key: "false"}
+
+
+def test_every_frontend_is_told_of_a_compute_node_without_queries() -> None:
+    stage = FrontendStage(version="4.0.1")
+    try:
+        started(stage, frontends=2)
+        shut = Step(
+            kind=StepKind.BLACKLIST_COMPUTE_NODE, target="cn:9050", reason="", reversible=True, expects=(("id", "7"),)
+        )
+        places = [stage.endpoint(ordinal) for ordinal in range(2)]
+        outcome, _ = perform_everywhere(shut, places=places, credentials=ROOT, pool=stage.pool)
+        assert outcome == StepOutcome.DONE
+        shown = stage.look(0, 1, questions=Questions(blacklists=True)).blacklists
+        assert shown == {"sample-fe-0": frozenset({"7"}), "sample-fe-1": frozenset({"7"})}
+    finally:
+        stage.close()

@@ -9,7 +9,7 @@ import pytest
 from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row, records, truth
 from starrocks_operator.frontend.statements import means_already_so, means_busy, statement_of
 from starrocks_operator.observed import FrontendRow
-from starrocks_operator.step import Step, StepKind
+from starrocks_operator.step import KUBERNETES_STEPS, SETTING_STEPS, Step, StepKind
 
 COLUMNS = [
     "Name",
@@ -131,26 +131,49 @@ def test_truth(written: str, meant: bool) -> None:
     assert truth({"x": written}, "x") is meant
 
 
-def step(kind: StepKind, target: str = "sample-be-0.sample-be-search.default.svc.cluster.local:9050") -> Step:
-    return Step(kind=kind, target=target, reason="", reversible=True)
+BACKEND = "sample-be-0.sample-be-search.default.svc.cluster.local:9050"
+
+
+def step(kind: StepKind, target: str = BACKEND, **facts: str) -> Step:
+    return Step(kind=kind, target=target, reason="", reversible=True, expects=tuple(facts.items()))
 
 
 @pytest.mark.parametrize(
-    ("kind", "phrase"),
+    ("asked", "statement"),
     [
-        (StepKind.ADD_FOLLOWER, "ADD FOLLOWER"),
-        (StepKind.DROP_FOLLOWER, "DROP FOLLOWER"),
-        (StepKind.ADD_BACKEND, "ADD BACKEND"),
-        (StepKind.ADD_COMPUTE_NODE, "ADD COMPUTE NODE"),
-        (StepKind.DROP_COMPUTE_NODE, "DROP COMPUTE NODE"),
+        (step(StepKind.ADD_FOLLOWER, "h:9010"), 'ALTER SYSTEM ADD FOLLOWER "h:9010"'),
+        (step(StepKind.DROP_FOLLOWER, "h:9010"), 'ALTER SYSTEM DROP FOLLOWER "h:9010"'),
+        (step(StepKind.ADD_OBSERVER, "h:9010"), 'ALTER SYSTEM ADD OBSERVER "h:9010"'),
+        (step(StepKind.DROP_OBSERVER, "h:9010"), 'ALTER SYSTEM DROP OBSERVER "h:9010"'),
+        (step(StepKind.ADD_BACKEND, "h:9050"), 'ALTER SYSTEM ADD BACKEND "h:9050"'),
+        (step(StepKind.DECOMMISSION_BACKEND, "h:9050"), 'ALTER SYSTEM DECOMMISSION BACKEND "h:9050"'),
+        (step(StepKind.CANCEL_DECOMMISSION, "h:9050"), 'CANCEL DECOMMISSION BACKEND "h:9050"'),
+        (step(StepKind.DROP_BACKEND, "h:9050"), 'ALTER SYSTEM DROP BACKEND "h:9050"'),
+        (step(StepKind.ADD_COMPUTE_NODE, "h:9050"), 'ALTER SYSTEM ADD COMPUTE NODE "h:9050"'),
+        (step(StepKind.DROP_COMPUTE_NODE, "h:9050"), 'ALTER SYSTEM DROP COMPUTE NODE "h:9050"'),
+        (step(StepKind.BLACKLIST_COMPUTE_NODE, "h:9050", id="7"), "ADD COMPUTE NODE BLACKLIST 7"),
+        (step(StepKind.UNBLACKLIST_COMPUTE_NODE, "h:9050", id="7"), "DELETE COMPUTE NODE BLACKLIST 7"),
+        (step(StepKind.HOLD_AUTO_DROP, "a_b", to="false"), 'ADMIN SET FRONTEND CONFIG ("a_b" = "false")'),
+        (step(StepKind.RESTORE_AUTO_DROP, "a_b", to="true"), 'ADMIN SET FRONTEND CONFIG ("a_b" = "true")'),
     ],
 )
-def test_each_steps_statement(kind: StepKind, phrase: str) -> None:
-    assert statement_of(step(kind, "h.s.n:9050")) == f'ALTER SYSTEM {phrase} "h.s.n:9050"'
+def test_each_steps_statement(asked: Step, statement: str) -> None:
+    assert statement_of(asked) == statement
 
 
-def test_every_kind_of_step_has_a_statement() -> None:
-    assert all(statement_of(step(kind)) for kind in StepKind)
+def test_every_kind_of_step_is_a_statement_or_a_deed() -> None:
+    facts = {"id": "1", "to": "x"}
+    for kind in StepKind:
+        target = "key" if kind in SETTING_STEPS else BACKEND
+        assert kind in KUBERNETES_STEPS or statement_of(step(kind, target, **facts))
+
+
+@pytest.mark.parametrize("value", ['x") --', "a b", '"'])
+def test_a_value_that_is_not_plain_becomes_no_statement(value: str) -> None:
+    with pytest.raises(ValueError, match="value"):
+        statement_of(step(StepKind.RESTORE_AUTO_DROP, "a_b", to=value))
+    with pytest.raises(ValueError, match="number"):
+        statement_of(step(StepKind.BLACKLIST_COMPUTE_NODE, id=value))
 
 
 @pytest.mark.parametrize("target", ['h"; DROP TABLE t; --:1', "h", "h:", "h:1 FORCE", "h\n:1", "", "h:123456"])

@@ -196,16 +196,6 @@ def test_a_node_that_somebody_dropped_is_registered_again(component: str) -> Non
     assert [step.split()[1] for step in theatre.steps] == [f"sample-{component}-0"]
 
 
-def test_a_compute_node_that_was_scaled_in_is_forgotten() -> None:
-    theatre = Theatre(cn=2)
-    theatre.until_ready()
-    theatre.world.raw["spec"]["starRocksCnSpec"]["replicas"] = 1
-    theatre.world.settle()
-    theatre.stop("cn", 1)
-    theatre.until_ready()
-    assert len(theatre.world.raw["status"]["members"]) == 7
-
-
 def test_a_second_cluster_freezes_membership_and_is_said() -> None:
     theatre = Theatre(safe=False)
     theatre.until_ready()

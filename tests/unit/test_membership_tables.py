@@ -9,23 +9,14 @@ from typing import Any
 
 import pytest
 
-from starrocks_operator.membership import frontends, nodes
-from starrocks_operator.membership.backends import BACKENDS
-from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership import frontends
 from starrocks_operator.observed import FrontendAnswer, Outcome
 from starrocks_operator.step import StepKind
 from tests.unit.membership_world import World, at, claim, compute_row, frontend_row, host
 
 
-def test_the_tables_have_every_cell() -> None:
+def test_the_table_has_every_cell() -> None:
     assert set(frontends.TABLE) == set(product(frontends.Wish, frontends.Standing))
-    assert set(BACKENDS.table) == set(product(nodes.Wish, nodes.Standing))
-    assert set(COMPUTE_NODES.table) == set(product(nodes.Wish, nodes.Standing))
-
-
-def test_no_table_ever_drops_a_backend() -> None:
-    assert nodes.Move.DROP not in BACKENDS.table.values()
-    assert BACKENDS.drop is None
 
 
 # Frontends: what is done to sample-fe-2 of three, by its standing.
@@ -95,14 +86,17 @@ def test_a_wanted_frontend(
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_a_surplus_frontend_is_shown_and_left_alone(alive: bool) -> None:
+def test_a_ghost_beyond_the_replicas_is_dropped_when_it_is_dead(alive: bool) -> None:
     world = World()
     world.frontends.append(frontend_row(3, alive=alive))
     world.look()
     decision = world.decide()
-    assert decision.step is None
-    assert [finding.reason for finding in decision.findings] == ["SurplusFrontend"]
-    assert decision.findings[0].degraded is not alive
+    assert (decision.step is None) == alive
+    if decision.step:
+        assert decision.step.kind == StepKind.DROP_FOLLOWER
+        assert decision.step.target.startswith("sample-fe-3.")
+    assert "frontend sample-fe-3 is leaving" in " ".join(decision.waits)
+    assert decision.findings == ()
 
 
 def test_the_drop_names_the_very_member() -> None:
@@ -255,32 +249,6 @@ def test_a_wanted_node(
     assert wait in " ".join(decision.waits)
     assert bool(wait) == bool(decision.waits)
     assert [found.reason for found in decision.findings] == ([finding] if finding else [])
-
-
-@pytest.mark.parametrize(
-    ("changes", "pod", "dropped"),
-    [
-        pytest.param({}, True, False, id="alive"),
-        pytest.param({}, False, False, id="alive, its pod just gone"),
-        pytest.param({"alive": False}, True, False, id="dead, its pod still there"),
-        pytest.param({"alive": False, "last_start_time": ""}, True, False, id="joining"),
-        pytest.param({"alive": False}, False, True, id="gone"),
-    ],
-)
-def test_a_compute_node_that_is_no_longer_wanted(changes: dict[str, Any], pod: bool, dropped: bool) -> None:
-    world = World(cn=2)
-    world.raw["spec"]["starRocksCnSpec"]["replicas"] = 1
-    world.compute_nodes[1] = replace(world.compute_nodes[1], **changes)
-    if not pod:
-        world.remove("Pod", "sample-cn-1")
-    world.settle()
-    world.look()
-    decision = world.decide()
-    assert (decision.step is not None) == dropped
-    assert decision.waits
-    if decision.step:
-        assert decision.step.kind == StepKind.DROP_COMPUTE_NODE
-        assert dict(decision.step.expects) == {"id": "20001", "alive": "false"}
 
 
 def test_ghosts_go_from_the_highest_ordinal_down() -> None:

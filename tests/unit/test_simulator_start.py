@@ -375,3 +375,17 @@ def test_founding_anew_while_tablets_of_the_former_cluster_exist_is_marked() -> 
     stage.fault("c-be-0", "crash")
     stage.after(60)
     assert stage.row("c-fe-0", "SHOW BACKENDS", "c-be-0")["ErrMsg"] == "Unmatched cluster id"
+
+
+def test_a_frontend_that_the_marker_names_as_leaving_does_not_join_until_it_is_wanted() -> None:
+    stage = Stage()
+    profile = stage.safe("c")
+    database = stage.running("c", fe=3, **profile)
+    marker = stage.surroundings.markers["default", "c"]
+    marker |= {"cluster-id": str(database.cluster_id), "leaving": "c-fe-3"}
+    stage.pod("c-fe-3", **profile)
+    stage.after(120)
+    assert len(database.state.frontends) == 3
+    assert "leaving" in stage.container("c-fe-3").activity
+    del marker["leaving"]
+    stage.until(lambda: len(database.state.frontends) == 4, "the frontend to join")

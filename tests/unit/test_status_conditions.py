@@ -77,7 +77,13 @@ BREAKS: dict[str, Break] = {
     "a StatefulSet without status": lambda world: world.get("StatefulSet", "sample-be").pop("status"),
     "an object that drifted": drift,
     "no leader": lambda world: setattr(world, "frontends", [frontend_row(o, role="FOLLOWER") for o in range(3)]),
-    "scale-in asked for": lambda world: world.raw["spec"]["starRocksBeSpec"].update(replicas=1),
+    "scale-in asked for": lambda world: (
+        world.answers.update(
+            settings={"drop_backend_after_decommission": "true", "tablet_sched_max_scheduling_tablets": "10000"}
+        ),
+        world.look(),
+        world.raw["spec"]["starRocksBeSpec"].update(replicas=1),
+    ),
     "scale-out asked for": lambda world: world.raw["spec"]["starRocksBeSpec"].update(replicas=5),
     "a missing Secret": lambda world: world.observed_extras.update(missing_references=("Secret root",)),
     "an invalid spec": lambda world: world.raw["spec"]["starRocksFeSpec"].update(replicas=0),
@@ -315,7 +321,7 @@ def events(before: Break | None, after: Break | None) -> list[tuple[str, str]]:
             "a frontend is dead",
             [("Normal", "NotReady"), ("Warning", "QuorumAtRisk"), ("Warning", "MembersDead")],
         ),
-        (None, "scale-in asked for", [("Warning", "ScaleInNotSupported")]),
+        (None, "scale-in asked for", [("Normal", "NotReady"), ("Normal", "HoldAutoDropPlanned")]),
         (None, "no leader", [("Normal", "NotReady"), ("Warning", "LeaderMissing"), ("Warning", "QuorumAtRisk")]),
         (None, "a missing Secret", [("Normal", "NotReady"), ("Warning", "SecretMissing")]),
         (None, "an invalid spec", [("Normal", "NotReady"), ("Warning", "InvalidSpec")]),

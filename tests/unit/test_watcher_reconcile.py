@@ -14,7 +14,7 @@ import pytest
 from starrocks_operator.decision import Context, Decision
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.model import Key, StarRocksCluster
-from starrocks_operator.observed import FrontendAnswer, FrontendView, Outcome
+from starrocks_operator.observed import FrontendAnswer, FrontendView, Outcome, Questions
 from starrocks_operator.run_report import RunReport
 from tests.unit.watcher_fakes import (
     KEY,
@@ -109,7 +109,9 @@ class World:
         pods = children.of_kind("Pod")
         return tuple(Endpoint(pod=p["metadata"]["name"], host="h", address="127.0.0.9", port=1) for p in pods)
 
-    def _look(self, where: Sequence[Endpoint], who: Credentials, last: FrontendView | None) -> FrontendView:
+    def _look(
+        self, where: Sequence[Endpoint], who: Credentials, last: FrontendView | None, questions: Questions
+    ) -> FrontendView:
         self.looks_made += 1
         return self.view
 

@@ -206,6 +206,27 @@ def _count_rows(call: Call) -> Outcome:
     return call.database.tablets.count_rows(call.statement["db"], call.statement["table"])
 
 
+def _most_replicas(call: Call) -> Outcome:
+    tables = [table for table in call.database.tablets.tables if table.recycled_at is None]
+    most = max((table.replication for table in tables if table.db != call.statement["db"]), default=None)
+    return Rows((call.statement["alias"],), ((None if most is None else str(most),),))
+
+
+def _blacklist(call: Call) -> Outcome:
+    """Each frontend has a list of its own, and forgets it when it restarts."""
+    ids = {text.strip() for text in call.statement["ids"].split(",")}
+    if call.statement["verb"].upper() == "ADD":
+        call.process.blacklist |= ids
+    else:
+        call.process.blacklist -= ids
+    return Done()
+
+
+def _show_blacklist(call: Call) -> Outcome:
+    columns = ("ComputeNodeId", "AddBlackListType", "LostConnectionTime", "LostConnectionNumberInPeriod")
+    return Rows(columns, tuple((node_id, "MANUAL", "", "0") for node_id in sorted(call.process.blacklist)))
+
+
 def _done(_call: Call) -> Outcome:
     return Done()
 
@@ -231,6 +252,9 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "select_variable": _select_variable,
     "set_variable": _set_variable,
     "count_rows": _count_rows,
+    "most_replicas": _most_replicas,
+    "blacklist": _blacklist,
+    "show_blacklist": _show_blacklist,
     "ignored": _done,
     **account_commands.HANDLERS,
 }

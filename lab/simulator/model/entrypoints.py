@@ -93,10 +93,12 @@ def _safe_frontend_script(container: Container) -> Script:
     while True:
         answers = [_ask_peer(container, peer) for peer in world.frontends(facts.cluster) if peer is not container]
         named = [answer for answer in answers if answer.leader]
-        marker = world.surroundings.marker(facts.cluster).get("cluster-id")
+        data = world.surroundings.marker(facts.cluster)
+        marker = data.get("cluster-id")
         if named:
             quiet_since = None
-            container.activity = _why_not_join(container, named, marker or "")
+            leaving = facts.name in data.get("leaving", "").split()
+            container.activity = _why_not_join(container, named, marker or "", leaving=leaving)
             if not container.activity and named[0].listed == "added":
                 return (yield from start_frontend(container, helper=named[0].leader))
             if not container.activity:
@@ -139,7 +141,7 @@ def _ask_peer(container: Container, peer: Container) -> _Answer:
     return _Answer(present=True, leader=leader, cluster_id=rows[0]["ClusterId"] or "", listed=listed)
 
 
-def _why_not_join(container: Container, named: list[_Answer], founded: str) -> str:
+def _why_not_join(container: Container, named: list[_Answer], founded: str, *, leaving: bool) -> str:
     first = named[0]
     if len({answer.cluster_id for answer in named}) > 1:
         return "peers belong to different clusters: joining none of them"
@@ -147,6 +149,8 @@ def _why_not_join(container: Container, named: list[_Answer], founded: str) -> s
         return f"the peers' cluster id is {first.cluster_id}, but this cluster is {founded}"
     if first.leader == container.facts.member_host:
         return "peers still name this very frontend as leader, though its metadata is gone"
+    if leaving:
+        return "this frontend is leaving: not joining, unless it is wanted again"
     if first.listed == "joined":
         return "listed as joined, but the metadata is gone: waiting to be dropped"
     return ""

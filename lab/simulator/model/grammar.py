@@ -86,6 +86,20 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("select_one", r"SELECT (?P<number>\d+)", Where.LOCAL, ()),
     ("select_variable", r"SELECT @@(?:SESSION\.|GLOBAL\.)?(?P<variable>\w+)(?: LIMIT \d+)?", Where.LOCAL, ()),
     ("count_rows", r"SELECT COUNT ?\( ?\* ?\) FROM (?P<db>\w+)\.(?P<table>\w+)", Where.LOCAL, ()),
+    (
+        "blacklist",
+        r"(?P<verb>ADD|DELETE) COMPUTE NODE BLACKLIST (?P<ids>\d+(?:\s*,\s*\d+)*)",
+        Where.LOCAL,
+        _OPERATE,
+    ),
+    ("show_blacklist", r"SHOW COMPUTE NODE BLACKLIST", Where.LOCAL, _OPERATE),
+    (
+        "most_replicas",
+        r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
+        r"(?: WHERE DB_NAME <> '(?P<db>\w+)')?",
+        Where.LOCAL,
+        (),
+    ),
     ("set_variable", r"SET (?:SESSION |GLOBAL )?(?:@@)?(?P<variable>\w+) ?= ?(?P<value>.+)", Where.LOCAL, ()),
     ("ignored", r"(?:SET NAMES .*|USE \w+|COMMIT|ROLLBACK|SHOW WARNINGS)", Where.LOCAL, ()),
 )
@@ -112,6 +126,8 @@ def parse(sql: str, features: Features) -> Statement:
             continue
         statement = Statement(kind, where, privileges, found.groupdict())
         if kind == "transfer_leader" and not features.transfer_leader:
+            break
+        if kind.endswith("blacklist") and not features.compute_node_blacklist:
             break
         if statement["clause"] and not features.warehouse_clause:
             break

@@ -104,8 +104,14 @@ class Heartbeats:
             if dead:
                 changes["version"] = None
         self._commit(replace(row, **changes))  # type: ignore[arg-type]
-        if not dead or beat.shutting_down:
+        if not dead or beat.shutting_down or self._is_shown_alive(key):
             self.recheck(key)
+
+    def _is_shown_alive(self, key: RowKey) -> bool:
+        """Still: the news of its death found no majority to be written to."""
+        state = self._database.state
+        row = state.frontend(key) if isinstance(key, str) else state.node(key)
+        return row is not None and row.alive
 
     def _commit(self, row: FrontendRow | NodeRow) -> None:
         database = self._database

@@ -20,6 +20,7 @@ class Features:
     transfer_leader: bool = False
     statistics_tables_block: bool = True
     force_drop_of_recycled: bool = False
+    compute_node_blacklist: bool = False
     extra_columns: tuple[str, ...] = ()
 
 
@@ -39,6 +40,7 @@ def features(version: str) -> Features:
         hides_leader=(3, 3, 0) <= release <= (3, 3, 3),
         warehouse_clause=release >= (3, 5, 0),
         statistics_tables_block=release < (3, 5, 0),
+        compute_node_blacklist=release >= (4, 0, 0),
     )
 
 

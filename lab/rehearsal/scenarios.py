@@ -1,0 +1,94 @@
+"""What is rehearsed: each scenario brings a cluster to a beginning, and then plays to an end that is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from lab.rehearsal.rehearsal import Rehearsal
+
+Play = Callable[[Rehearsal], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """cluster: the replicas it begins with. play: what happens; it ends when the cluster is as wished."""
+
+    play: Play
+    cluster: Mapping[str, int] = field(default_factory=lambda: {"fe": 3, "be": 3, "cn": 1})
+    founded: bool = True  # whether the play begins with a cluster that runs
+    tablets: int = 12
+
+    def begin(self, *, seed: int = 0, leased: bool = True) -> Rehearsal:
+        """The cluster before the play; calls are counted from here."""
+        rehearsal = Rehearsal(seed=seed, leased=leased, **self.cluster)
+        if self.founded:
+            rehearsal.until_settled()
+            rehearsal.create_table("plain", replication=3, tablets=self.tablets)
+            rehearsal.create_table("single", replication=1, tablets=self.tablets // 2)
+            rehearsal.let(10)
+        rehearsal.gate.from_now()
+        return rehearsal
+
+    def finish(self, rehearsal: Rehearsal) -> None:
+        """Play to the end: as wished, whole, and quiet."""
+        self.play(rehearsal)
+        rehearsal.until_settled()
+        rehearsal.let(60)  # what a restarted pod does late, it does now
+        rehearsal.until_settled()
+        rehearsal.assert_whole()
+        rehearsal.assert_quiet()
+
+
+def _nothing(_: Rehearsal) -> None:
+    """It comes up by itself."""
+
+
+def _lost_frontend(rehearsal: Rehearsal) -> None:
+    rehearsal.let(30)
+    follower = int(rehearsal.stage.followers("sample")[-1][-1])
+    rehearsal.lose_volume("fe", follower)
+    rehearsal.let(60)
+
+
+def _wishes(*wishes: Mapping[str, int]) -> Play:
+    """Wish after wish, each carried out before the next."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        for wish in wishes:
+            rehearsal.wish(**wish)
+            rehearsal.until_settled()
+
+    return play
+
+
+def cancelled(component: str, *wishes: int, at: float) -> Play:
+    """The first wish is taken back in the middle: when so many (0 to 1) of the leaving tablets have moved."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        before = rehearsal.tablets_beyond(component, wishes[0])
+        rehearsal.wish(**{component: wishes[0]})
+        until = rehearsal.now + 120.0
+        while rehearsal.tablets_beyond(component, wishes[0]) > before * (1 - at) and rehearsal.now < until:
+            rehearsal.let(1.0)
+        if at > 0:
+            assert rehearsal.tablets_beyond(component, wishes[0]) < before, rehearsal.story()
+        for wish in wishes[1:]:
+            rehearsal.wish(**{component: wish})
+        rehearsal.let(5)
+
+    return play
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    "bring-up": Scenario(play=_nothing, founded=False),
+    "frontend-volume-lost": Scenario(play=_lost_frontend),
+    "compute-nodes-3-1": Scenario(play=_wishes({"cn": 1}), cluster={"fe": 3, "be": 3, "cn": 3}),
+    "backends-5-3": Scenario(play=_wishes({"be": 3}), cluster={"fe": 3, "be": 5, "cn": 1}),
+    "backends-5-3-5": Scenario(play=cancelled("be", 3, 5, at=0.5), cluster={"fe": 3, "be": 5, "cn": 1}),
+    "backends-5-3-4": Scenario(play=cancelled("be", 3, 4, at=0.25), cluster={"fe": 3, "be": 5, "cn": 1}),
+    "backends-5-3-7": Scenario(play=cancelled("be", 3, 7, at=0.75), cluster={"fe": 3, "be": 5, "cn": 1}),
+    "backends-12-9": Scenario(play=_wishes({"be": 9}), cluster={"fe": 3, "be": 12, "cn": 1}),
+    "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
+    "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
+}

@@ -1,0 +1,85 @@
+"""What a step does on the API server, as data: one object applied, or one object deleted.
+
+Pure: the manifest is made by the same function that makes it for an ordinary apply, from the decision that was just
+made afresh, so that the next apply finds nothing to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starrocks_operator.components import COMPONENTS
+from starrocks_operator.decision import Decision
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects import build
+from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.observed import Observed, Raw
+from starrocks_operator.step import Step, StepKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deed:
+    """One write. It is refused if the object is not the very one, and for an apply the very version, that was read.
+
+    verb: `apply` (server-side, with `manifest`) or `delete`.
+    """
+
+    verb: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    manifest: Mapping[str, Any] | None = None
+
+
+_DELETED = {StepKind.DELETE_META_VOLUME: "PersistentVolumeClaim", StepKind.DELETE_POD: "Pod"}
+
+
+def deed_of(step: Step, *, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:
+    """The write that does a step; None if the object that it is about is gone, or another one by now."""
+    if step.kind == StepKind.SHRINK_STATEFUL_SET:
+        return _shrunk(step, cluster, observed, decision)
+    kind = _DELETED[step.kind]
+    live = observed.children.get(kind, step.target)
+    if live is None or live["metadata"].get("uid") != step.fact("uid"):
+        return None
+    return Deed(verb="delete", kind=kind, namespace=cluster.namespace, name=step.target, uid=step.fact("uid"))
+
+
+def workload_component(cluster: StarRocksCluster, name: str) -> str:
+    """The component whose StatefulSet has this name; empty: none."""
+    return next((component for component in COMPONENTS if stateful_set_name(cluster, component) == name), "")
+
+
+def is_done(step: Step, live: Raw | None) -> bool:
+    """Whether the object, looked at again, shows that the step was done."""
+    if step.kind == StepKind.SHRINK_STATEFUL_SET:
+        return live is not None and str((live.get("spec") or {}).get("replicas")) == step.fact("to")
+    if live is None:
+        return True
+    metadata = live["metadata"]
+    return bool(metadata.get("uid") != step.fact("uid") or metadata.get("deletionTimestamp"))
+
+
+def _shrunk(step: Step, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:
+    component = workload_component(cluster, step.target)
+    live = observed.children.get("StatefulSet", step.target)
+    if live is None or not component:
+        return None
+    context = decision.context
+    replicas = {**context.replicas, component: int(step.fact("to"))}
+    objects = build(cluster, replace(context, components=(component,), replicas=replicas))[component]
+    wanted = next((item for item in objects if item["kind"] == "StatefulSet"), None)
+    if wanted is None:
+        return None
+    metadata = {**wanted["metadata"], "resourceVersion": live["metadata"].get("resourceVersion", "")}
+    return Deed(
+        verb="apply",
+        kind="StatefulSet",
+        namespace=cluster.namespace,
+        name=step.target,
+        uid=live["metadata"].get("uid", ""),
+        manifest={**wanted, "metadata": metadata},
+    )

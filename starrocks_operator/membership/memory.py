@@ -1,0 +1,80 @@
+"""What the status remembers of members on their way out: who ordered it, since when, and how it gets on.
+
+Intent is written there before the statement, so that after a crash what we ordered is known from what somebody else
+did. A row that FE gave a new id is another member, and nothing is remembered of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from starrocks_operator.membership.pods import instant
+from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model.status import Member
+from starrocks_operator.observed import ComputeRow
+
+US = "operator"
+ORDER_OUTSTANDING = timedelta(seconds=60)
+"""So long after it was recorded, an order that FE does not show yet may still arrive there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How a node gets on with giving its tablets away. at: when there last was progress."""
+
+    left: int
+    at: datetime
+    per_minute: int | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The status, as far as leaving members are concerned.
+
+    members: by host and id. held: FE's settings that we changed, with their old values.
+    """
+
+    members: Mapping[tuple[str, str], Member] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cluster: StarRocksCluster) -> Memory:
+        status = cluster.status
+        if status is None:
+            return cls()
+        return cls(
+            members={(member.host.lower(), member.id or ""): member for member in status.members},
+            held={setting.name: setting.was for setting in status.held_settings},
+        )
+
+    def member(self, row: ComputeRow) -> Member | None:
+        return self.members.get((row.host.lower(), row.id))
+
+    def ordered(self, row: ComputeRow) -> bool:
+        """Whether it was us who told FE to take this very row out of service."""
+        member = self.member(row)
+        return member is not None and member.ordered_by == US
+
+    def leaving_since(self, row: ComputeRow) -> datetime | None:
+        member = self.member(row)
+        return instant(member.leaving_since) if member else None
+
+    def progress(self, row: ComputeRow, now: datetime) -> Progress:
+        """From what was remembered and what FE counts now. Equal counts give what was remembered, unchanged."""
+        member, left = self.member(row), row.tablets or 0
+        before = instant(member.progress_at) if member else None
+        if member is None or member.tablets_left is None or before is None:
+            return Progress(left=left, at=now)
+        if left >= member.tablets_left:
+            return Progress(
+                left=left, at=before, per_minute=member.tablets_per_minute, end=instant(member.estimated_end)
+            )
+        minutes = max((now - before).total_seconds(), 1.0) / 60
+        latest = (member.tablets_left - left) / minutes
+        rate = latest if member.tablets_per_minute is None else (latest + member.tablets_per_minute) / 2
+        return Progress(
+            left=left, at=now, per_minute=max(1, round(rate)), end=now + timedelta(minutes=left / max(rate, 0.1))
+        )

@@ -1,0 +1,81 @@
+"""What the tables of backends and compute nodes stand on, gathered from the cluster, its status and what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from starrocks_operator.decision import Context
+from starrocks_operator.membership.auto_drop import AUTO_DROP, SCHEDULING
+from starrocks_operator.membership.backends import BACKENDS, SHARED_DATA_BACKENDS
+from starrocks_operator.membership.memory import US, Memory
+from starrocks_operator.membership.node_table import DEFAULT_DRAIN, DEFAULT_STALL, Ground, Kind
+from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.model import ComponentName, StarRocksCluster
+from starrocks_operator.model.status import Member
+from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.observed import Children, Observed, Questions
+
+STALL_SECONDS = "starrocks.com/stall-seconds"
+"""Annotation: how long a leaving backend may lose no tablet until `ScaleInStalled` is said."""
+
+DRAIN_SECONDS = "starrocks.com/query-drain-seconds"
+"""Annotation: how long a leaving compute node may take to finish its queries."""
+
+LONGEST = 7 * 86400
+
+
+def node_ground(
+    cluster: StarRocksCluster, observed: Observed, *, since: datetime | None, grace: timedelta = DEFAULT_GRACE
+) -> Ground:
+    view = observed.view
+    return Ground(
+        now=observed.now,
+        since=since,
+        grace=grace,
+        memory=Memory.of(cluster),
+        settings=view.settings if view else None,
+        replication=view.replication if view else None,
+        blacklists=view.blacklists if view else None,
+        drain=_seconds(cluster.annotations, DRAIN_SECONDS, DEFAULT_DRAIN),
+        stall=_seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL),
+    )
+
+
+def backend_kind(context: Context) -> Kind:
+    """By the frontends' configuration, which cannot be changed after the founding."""
+    mode = (context.properties.get("fe") or {}).get("run_mode", "")
+    return SHARED_DATA_BACKENDS if mode.strip().lower() == "shared_data" else BACKENDS
+
+
+def questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
+    """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
+    nowhere; while they do leave, only what must be noticed when a frontend forgets it."""
+    status = cluster.status
+    members = status.members if status else ()
+    blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, "cn", "computeNode") > 0
+    if _to_tell(cluster, children, "be", "backend") > 0:
+        return Questions(settings=(AUTO_DROP, SCHEDULING), replication=True, blacklists=blacklists)
+    held = _told("backend", members) > 0 or bool(status and status.held_settings)
+    return Questions(settings=(AUTO_DROP,) if held else (), blacklists=blacklists)
+
+
+def _told(kind: str, members: Iterable[Member]) -> int:
+    return sum(member.kind == kind and member.ordered_by == US for member in members)
+
+
+def _to_tell(cluster: StarRocksCluster, children: Children, component: ComponentName, kind: str) -> int:
+    """How many have yet to be told to leave, or get nowhere."""
+    spec, members = cluster.spec.component(component), cluster.status.members if cluster.status else ()
+    live = children.get("StatefulSet", stateful_set_name(cluster, component))
+    places = int(((live or {}).get("spec") or {}).get("replicas", 1)) if live else 0
+    surplus = places - (spec.replicas if spec is not None else places) - _told(kind, members)
+    return max(surplus, 0) + sum(member.kind == kind and member.state in ("leaving", "stalled") for member in members)
+
+
+def _seconds(annotations: Mapping[str, str], name: str, default: timedelta) -> timedelta:
+    """A number of seconds; what is none, or out of all bounds, is as if it were not there."""
+    text = annotations.get(name, "")
+    if not text.isascii() or not text.isdecimal() or not 0 < len(text) < 8:
+        return default
+    return timedelta(seconds=min(int(text), LONGEST))
