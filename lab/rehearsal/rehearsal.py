@@ -11,7 +11,7 @@ from lab.rehearsal.gate import Gate, KilledError, listing
 from lab.rehearsal.invariants import HUMAN, Invariants
 from lab.rehearsal.kubernetes import Json, Kubernetes
 from lab.rehearsal.operator import Operator, Surroundings
-from lab.simulator.model import Component, Outcome, Session, Timing
+from lab.simulator.model import Outcome, Session, Timing
 from lab.simulator.model.world import Options
 from lab.simulator.stage import Stage
 from starrocks_operator.observed import ObjectKey, Raw
