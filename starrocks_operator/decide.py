@@ -124,7 +124,8 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         components={*open_components, "hpa"},
     )
     apply = {name: item.objects for name, item in dues.items() if item.objects}
-    outlook = _unhurried(case, outlook, held, apply)
+    changes = _changes(dues, prune)
+    outlook = _unhurried(case, outlook, held, apply, changes)
     other_waits = tuple(wait for item in dues.values() for wait in item.waits) + gates
     return Decision(
         context=replace(case.context, components=tuple(name for name in open_components if name not in held)),
@@ -136,13 +137,15 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         + tuple(finding for _, finding in guards)
         + outlook.findings,
         held=held,
-        changes=_changes(dues, prune),
+        changes=changes,
         fingerprint=_fingerprint(apply, prune, outlook.step),
         pace=None if outlook.step or other_waits else outlook.pace,
     )
 
 
-def _unhurried(case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects) -> Outlook:
+def _unhurried(
+    case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
+) -> Outlook:
     """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
     step = outlook.step
     if step is None or step.kind != StepKind.SHRINK_STATEFUL_SET:
@@ -151,7 +154,8 @@ def _unhurried(case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Ob
     key = ObjectKey("StatefulSet", step.target)
     if component not in held and all(ObjectKey.of(item) != key for item in apply.get(component, ())):
         return outlook
-    return replace(outlook, step=None, waits=(*outlook.waits, f"{key} is changed in another way first"))
+    change = next((change for change in changes if change.startswith(f"{key}:")), f"{key}: it is held")
+    return replace(outlook, step=None, waits=(*outlook.waits, f"nothing else about it may be open ({change})"))
 
 
 def _held(case: _Case) -> dict[str, str]:

@@ -25,6 +25,7 @@ class RunReport:
     reason: CamelCase when it did not succeed: ApplyRefused, StepFailed, RunTimedOut, RunnerCrashed.
     message: a sentence for a person, without secrets.
     changed: the objects that were really changed, as "Kind/name".
+    said: what the step itself said about its outcome.
     """
 
     fingerprint: str
@@ -34,3 +35,4 @@ class RunReport:
     message: str = ""
     changed: tuple[str, ...] = ()
     step: StepOutcome = StepOutcome.NONE
+    said: str = ""

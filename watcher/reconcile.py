@@ -164,7 +164,8 @@ class Reconciler:
         self.observer.expect(key, result.versions, step=decision.step is not None)
         self.queue.add(key, delay=0.0)
         if report.succeeded:
-            log.info("ran", cluster=str(key), changed=report.changed, step=str(report.step), seconds=result.seconds)
+            outcome = {"step": str(report.step), "said": report.said}
+            log.info("ran", cluster=str(key), changed=report.changed, seconds=result.seconds, **outcome)
             return
         FAILURES.labels(reason=report.reason).inc()
         log.warning("run failed", cluster=str(key), reason=report.reason, message=report.message)

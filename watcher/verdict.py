@@ -23,6 +23,7 @@ def translate(job: Job, host: HostRecord) -> Result:
         message=message[:LONGEST_MESSAGE],
         changed=tuple(f"{item['kind']}/{item['name']}" for item in host.objects if item.get("changed")),
         step=_outcome(host),
+        said=host.outcome_message[:LONGEST_MESSAGE],
     )
     versions = {
         (str(item["kind"]), str(item["name"])): str(item["resourceVersion"])

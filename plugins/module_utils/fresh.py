@@ -141,7 +141,8 @@ def _children(api, cluster):
     found = []
     for kind, path, selector in queries:
         listed = api.get(path.format(quote(cluster.namespace)), labelSelector=selector) or {}
-        found.extend(dict(item, kind=kind) for item in listed.get("items") or ())
+        whose = {"apiVersion": listed.get("apiVersion"), "kind": kind}  # a list's items do not say it themselves
+        found.extend({**whose, **item} for item in listed.get("items") or ())
     marker = _named(api, cluster.namespace, "ConfigMap", marker_name(cluster))
     return found + ([marker] if marker else [])
 

@@ -54,7 +54,8 @@ def take(
     again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"
-        return StepOutcome.STALE, f"{step.kind} {step.target}: decided afresh, {instead} to be taken."
+        why = "".join(f"; {wait}" for wait in decision.waits[:5])
+        return StepOutcome.STALE, f"{step.kind} {step.target}: decided afresh, {instead} to be taken{why}."
     if step.kind in KUBERNETES_STEPS:
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
     if step.kind in LOCAL_STEPS:
