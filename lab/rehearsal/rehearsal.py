@@ -176,6 +176,10 @@ class Rehearsal:
         metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
         self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
 
+    def lose_status(self) -> None:
+        """The resource comes back from a backup, without its status."""
+        self.kubernetes.put({name: value for name, value in self.raw.items() if name != "status"}, by=HUMAN)
+
     def annotate(self, **annotations: str) -> None:
         """A person sets annotations; `stall_seconds` stands for starrocks.com/stall-seconds."""
         raw = self.raw
