@@ -16,7 +16,7 @@ Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 OWNER = "app.starrocks.ownerreference/name"
 COMPONENT = "app.kubernetes.io/component"
 STATEMENT = re.compile(
-    r"ALTER\s+SYSTEM\s+(?P<verb>ADD|DROP|DECOMMISSION|CANCEL\s+DECOMMISSION)\s+"
+    r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
     re.IGNORECASE,
 )

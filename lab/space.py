@@ -71,6 +71,16 @@ class Space:
         """Wish for another number of nodes in the spec."""
         self.patch("StarRocksCluster", name, {"spec": {component: {"replicas": replicas}}})
 
+    def autoscale(self, name: str, replicas: int) -> None:
+        """What a HorizontalPodAutoscaler does: it writes the scale subresource, which is of compute nodes."""
+        scale = self._resource("StarRocksCluster").subresources["scale"]
+        scale.patch(
+            body={"spec": {"replicas": replicas}},
+            name=name,
+            namespace=self.namespace,
+            content_type="application/merge-patch+json",
+        )
+
     def delete(self, kind: str, name: str, *, wait: bool = True) -> None:
         try:
             self._resource(kind).delete(name=name, namespace=self.namespace)
