@@ -159,7 +159,7 @@ class Reconciler:
         return "ran" if result.report.succeeded else "failed"
 
     def _learn(self, key: Key, decision: Decision, result: Result, memory: _Memory) -> None:
-        report = memory.last_run = result.report
+        report = memory.last_run = result.report.after(memory.last_run)
         self.attempts.count(key, decision.fingerprint)
         self.observer.expect(key, result.versions, step=decision.step is not None)
         self.queue.add(key, delay=0.0)

@@ -106,7 +106,7 @@ class Operator:
         pause = self._attempts.pause(cluster.key, decision.fingerprint, generation=cluster.generation)
         if pause > 0:
             return min(pause, 5.0)
-        self._last_run = self._run(cluster, decision)
+        self._last_run = self._run(cluster, decision).after(self._last_run)
         self._attempts.count(cluster.key, decision.fingerprint)
         return 1.0
 
@@ -157,6 +157,7 @@ class Operator:
             reason=reason,
             message=message if reason else "",
             step=outcome,
+            said=message,
         )
 
     def _apply(self, wanted: Mapping[str, Any]) -> None:
