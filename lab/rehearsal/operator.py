@@ -174,22 +174,29 @@ class Operator:
         """The `member` module: Lease, everything read afresh, decided again, one step."""
         if objection := self._lease_objection():
             return StepOutcome.STALE, objection
+        cluster = StarRocksCluster.parse(self._raw())
+
+        def objection() -> str:
+            changed = StarRocksCluster.parse(self._raw()).generation != cluster.generation
+            return self._lease_objection() or ("the spec was changed meanwhile" if changed else "")
+
         outcome, message = take(
             step,
-            cluster=StarRocksCluster.parse(self._raw()),
+            cluster=cluster,
             observed=self._observed(None),
             credentials=ROOT,
             pool=self._pool,
             default_profile="safe",
-            hand=self._hand,
+            hand=partial(self._hand, objection),
+            objection=objection,
         )
         self.steps.append(f"{step.kind} {step.target.split('.')[0]}: {outcome}")
         return outcome, message
 
-    def _hand(self, step: Step, deed: Deed) -> Result:
+    def _hand(self, objection: Callable[[], str], step: Step, deed: Deed) -> Result:
         """A step on the API server; if the answer is lost, looking tells whether it was done."""
-        if objection := self._lease_objection():
-            return StepOutcome.STALE, objection
+        if reason := objection():
+            return StepOutcome.STALE, reason
         kubernetes = self._around.kubernetes
 
         def write() -> None:

@@ -5,11 +5,11 @@ Every change of an object and every statement goes by `lab.rehearsal`'s watch; a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
-from lab.rehearsal import Rehearsal
+from lab.rehearsal import Call, CallKind, Rehearsal
 from lab.rehearsal.invariants import HUMAN
 from lab.simulator.model.version import features
 
@@ -376,3 +376,45 @@ def test_compute_nodes_are_let_work_again_though_the_status_was_lost() -> None:
     made.wish(cn=5)
     finish(made)
     assert not any(shut_off(made))
+
+
+@dataclass
+class Rethinks:
+    """A person sets the replicas back while FE is looked at for the last time before a step of this kind."""
+
+    made: Rehearsal
+    kind: str
+    back: dict[str, int]
+    done: bool = False
+
+    def before(self, call: Call) -> None:
+        recorded = self.made.raw.get("status", {}).get("nextStep", {}).get("kind")
+        if not self.done and recorded == self.kind and call.kind == CallKind.QUESTION:
+            self.done = True
+            self.made.wish(**self.back)
+
+    def after(self, call: Call) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "wish", "back"),
+    [
+        ("ShrinkStatefulSet", {"be": 4}, {"be": 5}),
+        ("DecommissionBackend", {"be": 4}, {"be": 5}),
+        ("ShrinkStatefulSet", {"fe": 4}, {"fe": 5}),
+        ("DropFollower", {"fe": 3}, {"fe": 5}),
+    ],
+)
+def test_a_wish_that_changes_while_fe_is_looked_at_still_counts(
+    kind: str, wish: dict[str, int], back: dict[str, int]
+) -> None:
+    made = rehearsal(fe=5)
+    rethinks = Rethinks(made, kind, back)
+    made.gate.troubles.append(rethinks)
+    made.wish(**wish)
+    made.until(lambda: rethinks.done, "the person to act")
+    taken = [step for step in made.steps if step.startswith(kind)]
+    finish(made)
+    assert taken[-1].endswith(": stale")
+    assert [step for step in made.steps if step.startswith(kind) and step.endswith("done")] == taken[:-1]
