@@ -42,14 +42,14 @@ def test_three_of_five_taken_back_during_the_migration(space: Space, back_to: in
     for name in PERCENT:
         space.apply(cluster(name, be=5, volumes=True))
     for name in PERCENT:
-        space.wait_ready(name, patience=180)
+        space.wait_ready(name)
     for name, percent in PERCENT.items():
         fill(space, name, moving=TABLETS * percent // 100, resting=TABLETS * (100 - percent) // 100)
     before = {name: (ids(space, name), births(space, f"{name}-be")) for name in PERCENT}
     for name in PERCENT:
         space.scale(name, BE, 3)
     for name, percent in PERCENT.items():
-        space.wait(partial(migrated, space, name), name, f"to have migrated {percent} %", pause=0.3, patience=120)
+        space.wait(partial(migrated, space, name), name, f"to have migrated {percent} %", pause=0.3)
         assert min(tablets(space, name)[f"{name}-be-{ordinal}"] for ordinal in (3, 4)) > 0
     for name in PERCENT:
         assert setting(space, name) == "false", "FE would drop the rows of those that leave by itself"
@@ -59,7 +59,7 @@ def test_three_of_five_taken_back_during_the_migration(space: Space, back_to: in
         space.wait(partial(only, space, name, goes), name, f"to go on with {goes} alone", pause=0.3)
         empty_the_bin(space, name)
     for name, percent in PERCENT.items():
-        space.wait_ready(name, patience=180)
+        space.wait_ready(name)
         registered, born = before[name]
         stay = {pod: uid for pod, uid in registered.items() if back_to != 4 or pod != f"{name}-be-4"}
         now = ids(space, name)
@@ -117,7 +117,7 @@ def test_what_is_in_the_way_is_shown_and_when_it_is_gone_it_goes_on(space: Space
     space.fault("stalled-be-1", "kill")
     space.wait(lambda: finding(space, "held", "ScaleInHeld"), "held", "to show ScaleInHeld")
     assert SCHEDULING in finding(space, "held", "ScaleInHeld")
-    space.wait(lambda: finding(space, "stalled", "ScaleInStalled"), "stalled", "to show ScaleInStalled", patience=90)
+    space.wait(lambda: finding(space, "stalled", "ScaleInStalled"), "stalled", "to show ScaleInStalled")
     message = finding(space, "stalled", "ScaleInStalled")
     assert "2 backends would be left, and there are tables with replication_num 3" in message
     assert "ScaleInStalled" in space.events("stalled")
@@ -140,7 +140,7 @@ def test_a_backend_dies_while_another_leaves_and_enough_are_left(space: Space) -
     space.scale("one", BE, 4)
     space.wait(lambda: leaving(space, "one"), "one", "to begin", pause=0.05)
     space.fault("one-be-1", "kill")
-    space.wait(lambda: replicas(space, "one-be") == 4, "one", "to let its backend go", patience=90)
+    space.wait(lambda: replicas(space, "one-be") == 4, "one", "to let its backend go")
     assert not space.ready("one"), "a backend is dead"
     space.fault("one-be-1", "resume")
     space.wait_ready("one")
