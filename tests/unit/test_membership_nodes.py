@@ -138,7 +138,9 @@ def test_each_cell(component: str, wish: Wish, standing: Standing, outcome: str)
     expected = STEPS[component].get(outcome)
     assert (decision.step.kind if decision.step else None) == expected, decision
     assert bool(decision.waits) == (outcome not in (".", "report") or (outcome == "report" and wish != Wish.MEMBER))
-    assert [finding.reason for finding in decision.findings] == (["ForeignDecommission"] if outcome == "report" else [])
+    told = {"report": ["ForeignDecommission"]}.get(outcome, [])
+    told += ["LossNamed"] if standing == Standing.GIVEN_UP else []
+    assert [finding.reason for finding in decision.findings] == told
     if decision.step and expected == StepKind.SHRINK_STATEFUL_SET:
         assert decision.step.target == f"sample-{component}"
         assert (decision.step.fact("replicas"), decision.step.fact("to")) == ("3", "2")
@@ -162,9 +164,9 @@ def test_a_backend_is_dropped_and_shrunk_only_when_nothing_is_on_it() -> None:
                 unregistered = (Standing.ABSENT, Standing.OVERDUE)
                 named = (Standing.GIVEN_UP,)
                 assert standing in (Standing.DRAINED, Standing.FOREIGN_DRAINED, *named, *unregistered)
+                assert wish == Wish.LEAVING
             if move == Move.FORFEIT:
                 assert (wish, standing) == (Wish.RELEASED, Standing.GIVEN_UP)
-                assert wish == Wish.LEAVING
 
 
 def scaling_in(*, be: int = 5, to: int = 3, **settings: str) -> World:
