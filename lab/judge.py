@@ -147,7 +147,8 @@ class Judge:
         if truth is None:
             yield f"I2: {pod} was taken away before there was a cluster"
         elif component == "be":
-            yield from _not_empty(truth, pod)
+            if self._given_up.get((write.namespace, cluster)) != pod:
+                yield from _not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
 

@@ -166,6 +166,12 @@ RIGHT: dict[str, list[Event]] = {
         mark("tablet-lost"),
         said(f"{DROP_BACKEND} FORCE"),
     ],
+    "the pod of a backend that is given up goes": [
+        stateful_set("be", 3),
+        truth(backend(2, decommissioned=True)),
+        noted("ShrinkStatefulSet", "one-be", given_up="one-be-2@3"),
+        stateful_set("be", 2),
+    ],
     "a person deletes what they like": [truth(), deleted("pods", "one-be-2", "be", user=PERSON)],
 }
 
@@ -177,6 +183,15 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
     "a backend with tablets": (
         "I2: one-be-2 was taken away, and backend 10002 holds tablets",
         [stateful_set("be", 3), truth(backend(2, decommissioned=True)), shrunk("be"), stateful_set("be", 2)],
+    ),
+    "a backend with tablets, while another one is given up": (
+        "I2: one-be-2 was taken away",
+        [
+            stateful_set("be", 3),
+            truth(backend(2, decommissioned=True)),
+            noted("ShrinkStatefulSet", "one-be", given_up="one-be-1@3"),
+            stateful_set("be", 2),
+        ],
     ),
     "a backend that may still get tablets": (
         "I2: one-be-2 was taken away, and backend 10002 was never told to leave",
