@@ -11,6 +11,8 @@ import pytest
 
 from lab.rehearsal import Call, CallKind, Rehearsal
 from lab.rehearsal.invariants import HUMAN
+from lab.simulator.model.commands import _HANDLERS as HANDLERS
+from lab.simulator.model.outcome import SqlError
 from lab.simulator.model.version import features
 
 NAME = "sample"
@@ -292,6 +294,25 @@ def test_too_few_for_the_replicas_is_refused_before_anything_moves() -> None:
     assert "ScaleInRefused" in reasons(made)
     assert "replication_num 3" in made.condition("Ready")["message"]
     assert steps(made) == []
+    made.wish(be=3)
+    finish(made)
+
+
+def test_a_release_that_does_not_tell_replication_judges_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one: those that may go do, the one too many is refused in FE's words, and nothing is lost."""
+
+    def unknown(_: object) -> None:
+        raise SqlError("Getting analyzing error. Detail message: Unknown table 'partitions_meta'.")
+
+    monkeypatch.setitem(HANDLERS, "most_replicas", unknown)
+    made = rehearsal()
+    made.wish(be=2)
+    made.until(lambda: "StepFailed" in reasons(made), "FE to refuse")
+    assert "insufficient BE number" in made.condition("Degraded")["message"]
+    made.let(600)
+    assert not [step for step in steps(made) if "sample-be-2" in step]
+    assert "judges by itself" in " ".join(made.raw["status"]["waitingFor"])
+    assert made.raw["status"]["members"][-2]["name"] == "sample-be-2", "the two others have left"
     made.wish(be=3)
     finish(made)
 
