@@ -243,6 +243,24 @@ def drain(world: World, ordinal: int, *, left: int) -> None:
     world.look()
 
 
+def test_an_order_that_was_taken_back_is_over_and_a_humans_after_it_is_his() -> None:
+    world = scaling_in()
+    drain(world, 4, left=7)
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 5
+    decision = record(world)
+    assert decision.step is not None
+    assert decision.step.kind == StepKind.CANCEL_DECOMMISSION
+    world.backends[4] = replace(world.backends[4], decommissioned=False)
+    world.look()
+    record(world)
+    assert "orderedBy" not in member(world, 4)
+    world.backends[4] = replace(world.backends[4], decommissioned=True)
+    world.look()
+    decision = record(world)
+    assert [finding.reason for finding in decision.findings] == ["ForeignDecommission"]
+    assert decision.step is None or decision.step.kind != StepKind.CANCEL_DECOMMISSION
+
+
 def test_all_that_leave_are_told_one_by_one_and_shrunk_from_the_top() -> None:
     world = scaling_in()
     drain(world, 4, left=10)
