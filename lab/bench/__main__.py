@@ -140,6 +140,7 @@ def show_departures(console: Console, departures: Sequence[dict[str, Any]]) -> N
         table.add_row(words, spread(extra), f"< {NODE_STEP:.0f} each", verdict(statistics.median(extra) < NODE_STEP))
     nodes = [sum(step["extra"] for step in one["steps"]) / one["nodes"] for one in departures]
     table.add_row("all steps, per node", spread(nodes), "", "")
+    table.add_row("CPU seconds per step", spread([one["cpu"] for one in departures]), "", "")
     for one in departures:
         table.add_row(f"wish → Ready, migration {one['migration']:.1f} s", f"{one['total']:.1f}", "", "")
     console.print(table)
