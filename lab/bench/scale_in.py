@@ -41,7 +41,7 @@ class StepTime:
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """One scale-in by two backends. migration: seconds from the first order to the last tablet. cpu: of the operator,
+    """One scale-in by two backends. migration: seconds from the first order to the last tablet, 0 without any. cpu: of the operator,
     per step; it hardly depends on who else is at work on the machine."""
 
     nodes: int
@@ -88,7 +88,7 @@ def departure(space: Space, name: str, *, seconds: float, number: int) -> Depart
     last = max(counted.emptied.values(), default=ordered)
     return Departure(
         nodes=len(leaving),
-        migration=max(last - ordered, 0.0),
+        migration=last - ordered if copies else 0.0,
         total=total,
         cpu=meter.usage.cpu / len(steps),
         steps=steps,
