@@ -53,8 +53,16 @@ def _frontends(cluster: StarRocksCluster) -> Iterator[Member]:
     return (member for member in members if member.kind == "frontend")
 
 
-def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | None, *, live: int, wished: int) -> int:
-    """The replicas that the StatefulSet may have now: up to the first ordinal that must be given a new volume.
+def growable_to(
+    cluster: StarRocksCluster,
+    observed: Observed,
+    workload: Raw | None,
+    *,
+    live: int,
+    wished: int,
+    component: str = "fe",
+) -> int:
+    """The replicas that the StatefulSet of a group may have now: up to the first ordinal that must get a new volume.
 
     While nobody leads, what FE last said counts: a member that comes back may be the one that makes the majority.
     """
@@ -62,13 +70,13 @@ def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | N
     heard = view is not None and view.leader is not None and view.frontends is not None
     listed = {row.host.split(".")[0] for row in (view.frontends or () if heard and view else ())}
     listed |= set() if heard else _listed_last(cluster)
-    configuration = observed.configurations.get("fe")
+    configuration = observed.configurations.get(component)
     meta_dir = (configuration.properties if configuration else {}).get("meta_dir", "")
     claims: Mapping[str, Raw] = {
         raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")
     }
     for ordinal in range(live, wished):
-        pod = pod_name(cluster, "fe", ordinal)
+        pod = pod_name(cluster, component, ordinal)
         if meta_claim(pod, workload, meta_dir=meta_dir) in claims and pod not in listed:
             return ordinal
     return max(wished, live)

@@ -4,7 +4,8 @@
 # A frontend with metadata starts as it is. One without metadata asks its peers, each by itself; if one of them names
 # a leader it joins that. Only when nobody answers does the marker decide, which the operator keeps in a ConfigMap:
 # once a cluster was founded, nobody founds another. A frontend that the marker names as leaving waits until it is
-# stopped, or wanted again. Nothing is ever deleted here.
+# stopped, or wanted again. An observer asks the frontends, which have a StatefulSet of their own (FE_GROUP); whatever
+# they say or do not say, it never founds a cluster. Nothing is ever deleted here.
 #
 # Usage: fe_start.sh <frontend service>
 # The password of root comes in MYSQL_PWD, which the mysql client reads itself.
@@ -76,7 +77,10 @@ read_configuration() {
 
 # ---- who am I, and who are my peers --------------------------------------------------------------------------------
 
-# The pod's name in DNS, by which the other frontends know it.
+observer() { case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) true ;; *) false ;; esac; }
+
+# The pod's name in DNS, by which the other frontends know it; and the group of those that may be asked: for a frontend
+# its own, for an observer <StatefulSet>.<Service> as FE_GROUP says.
 find_self() {
   SELF="$(hostname -f 2>/dev/null)"
   until [[ $SELF == *.*.* ]]; do
@@ -88,6 +92,10 @@ find_self() {
   DOMAIN="${SELF#*.}"
   ORDINAL="${POD##*-}"
   STATEFUL_SET="${POD%-*}"
+  if observer && [[ ${FE_GROUP:-} == *.* ]]; then
+    STATEFUL_SET="${FE_GROUP%%.*}"
+    DOMAIN="${FE_GROUP#*.}.${DOMAIN#*.}"
+  fi
 }
 
 addresses_of() { getent ahosts "$1" 2>/dev/null | awk '{ print $1 }'; }
@@ -98,7 +106,7 @@ peers() {
   own="$(addresses_of "$SELF") ${POD_IP:-}"
   everybody="$(addresses_of "$DOMAIN")"
   while (( unknown < 2 || ordinal <= ORDINAL )); do
-    if (( ordinal != ORDINAL )); then
+    if [[ $STATEFUL_SET-$ordinal != "$POD" ]]; then
       found="$(addresses_of "$STATEFUL_SET-$ordinal.$DOMAIN")"
       if [[ -n $found ]]; then unknown=0; else unknown=$((unknown + 1)); fi
       everybody+=$'\n'"$found"
@@ -202,7 +210,7 @@ start_with_metadata() {
 # add_self <leader host> <edit log port> <query port>: whether it worked is seen when the peers are asked again.
 add_self() {
   local role=FOLLOWER answer
-  case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) role=OBSERVER ;; esac
+  observer && role=OBSERVER
   say "asking leader $1 to add $SELF:$EDIT_LOG_PORT as $role"
   answer="$(sql "$1" "$3" "ALTER SYSTEM ADD $role \"$SELF:$EDIT_LOG_PORT\"")" ||
     say "the leader refused: ${answer:-no answer in $PROBE_TIMEOUT s}"
@@ -248,6 +256,8 @@ without_leader() {
     say "frontends are there but name no leader ($present): waiting for one"
   elif [[ -n $founded ]]; then
     say "no peer answers, and cluster $founded was founded before: waiting for its frontends, never founding another"
+  elif observer; then
+    say "no peer answers: an observer never founds a cluster, waiting for the frontends of $STATEFUL_SET"
   elif [[ $ORDINAL != 0 ]]; then
     say "no peer answers: waiting for $STATEFUL_SET-0 to found the cluster"
   elif [[ ! -f $MARKER_DIRECTORY/cluster-id ]]; then

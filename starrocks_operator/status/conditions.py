@@ -13,6 +13,12 @@ from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.workloads import Workload
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+_NOT_READY = {
+    "fe": "FrontendsNotReady",
+    "fe-observer": "ObserversNotReady",
+    "be": "BackendsNotReady",
+    "cn": "ComputeNodesNotReady",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +67,8 @@ def _ready(ground: Ground) -> Judgement:
         return Judgement(type="Ready", status=FALSE, reason=ground.failed_run.reason, message=ground.failed_run.message)
     for workload in ground.own:
         if workload.phase != "running":
-            reason = {"fe": "FrontendsNotReady", "be": "BackendsNotReady", "cn": "ComputeNodesNotReady"}
             message = f"{workload.title}s: {workload.reason}"
-            return Judgement(type="Ready", status=FALSE, reason=reason[workload.component], message=message)
+            return Judgement(type="Ready", status=FALSE, reason=_NOT_READY[workload.component], message=message)
     if ground.decision.due or ground.decision.waits:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])
