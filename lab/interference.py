@@ -10,7 +10,6 @@ import asyncio
 import re
 import ssl
 import threading
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ class Interference:
         self._kubeconfig = yaml.safe_load(kubeconfig.read_text())
         cluster = self._kubeconfig["clusters"][0]["cluster"]
         self._server = cluster["server"]
-        self._tls = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
+        self._tls = ssl.create_default_context(cafile=cluster["certificate-authority"])
         self.requests: list[str] = []  # every "METHOD /path" that came, in order
         self._faults: list[Fault] = []
         self._watches: set[asyncio.Task[Any]] = set()

@@ -113,7 +113,8 @@ class Stack:
             "--speed",
             str(speed),
         ]
-        command += ["--control", f"127.0.0.1:{self.control_port}", "--statement-log", self.statement_log, *arguments]
+        command += ["--control", f"127.0.0.1:{self.control_port}", "--statement-log", self.statement_log]
+        command += ["--truth-log", self.truth_log, *arguments]
         self._launch("simulator", command)
 
     def operate(
@@ -179,12 +180,22 @@ class Stack:
     def witness(self) -> Witness:
         """Who saw what the operators did."""
         others = tuple(self.log(name) for name in self.metrics_ports)
-        return Witness(audit_log=self.plane.audit_log, statement_log=self.statement_log, other_logs=others)
+        return Witness(
+            audit_log=self.plane.audit_log,
+            statement_log=self.statement_log,
+            truth_log=self.truth_log,
+            other_logs=others,
+        )
 
     @property
     def statement_log(self) -> Path:
         """Every statement that a frontend was given, one JSON document a line."""
         return self.directory / "statements.jsonl"
+
+    @property
+    def truth_log(self) -> Path:
+        """Every database that the simulator plays, whenever it changes, one JSON document a line."""
+        return self.directory / "truth.jsonl"
 
     def log(self, name: str) -> Path:
         return self.directory / "logs" / f"{name}.log"

@@ -1,7 +1,7 @@
 """A witness: reads the API server's audit log and FE's statements, and says what the operator did and never may do.
 
-Each invariant of the design that can be seen from outside is a sentence here; every scenario on the lab ends with
-`Witness.testify()`, and so does the benchmark.
+Every scenario on the lab ends with `Witness.testify()`, and so does the benchmark. What is promised is in `judge`; here
+the logs are read and brought into one order of time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from lab.judge import Judge
 
 OPERATOR = "system:serviceaccount:starrocks:starrocks-operator"
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -30,6 +33,11 @@ class Write:
     at: str
     asked: Any
     answered: Any
+
+    @property
+    def moment(self) -> float:
+        """Seconds since 1970."""
+        return datetime.fromisoformat(self.at).timestamp()
 
     @property
     def by_operator(self) -> bool:
@@ -71,18 +79,22 @@ class Mark:
 
     audit: int
     statements: int
+    truth: int = 0
 
 
 class Witness:
     """Reads the logs of one lab."""
 
-    def __init__(self, *, audit_log: Path, statement_log: Path, other_logs: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, *, audit_log: Path, statement_log: Path, truth_log: Path | None = None, other_logs: tuple[Path, ...] = ()
+    ) -> None:
         self._audit_log = audit_log
         self._statement_log = statement_log
+        self._truth_log = truth_log or statement_log.with_name("truth.jsonl")
         self._other_logs = other_logs
 
     def mark(self) -> Mark:
-        return Mark(audit=size(self._audit_log), statements=size(self._statement_log))
+        return Mark(audit=size(self._audit_log), statements=size(self._statement_log), truth=size(self._truth_log))
 
     def writes(self, *, since: Mark | None = None) -> list[Write]:
         """What the operator wrote, its Lease apart."""
@@ -92,47 +104,45 @@ class Witness:
 
     def statements(self, *, since: Mark | None = None) -> list[dict[str, Any]]:
         """What frontends were asked."""
-        if not self._statement_log.exists():
-            return []
-        with self._statement_log.open("rb") as log:
-            log.seek(since.statements if since else 0)
-            return [json.loads(line) for line in log if line.endswith(b"\n")]
+        return list(lines(self._statement_log, offset=since.statements if since else 0))
 
-    def testify(self, *, secrets: tuple[str, ...] = ()) -> list[str]:
-        """Everything the operator did that it never may do, as sentences; empty when it kept its promises."""
-        found = []
-        for write in self.writes():
-            found += against(write)
+    def testify(
+        self, *, since: Mark | None = None, namespace: str | None = None, secrets: tuple[str, ...] = ()
+    ) -> list[str]:
+        """Everything the operator did that it never may do, as sentences; empty when it kept its promises.
+
+        since: when the namespace was empty still; what was there before a deed is known from the log alone.
+        """
+        judge = Judge()
+        for _, event in sorted(self._events(since), key=lambda pair: pair[0]):
+            if namespace in (None, event.namespace if isinstance(event, Write) else event["namespace"]):
+                judge.hear(event)
+        found = list(judge.found)
         for path in (self._audit_log, self._statement_log, *self._other_logs):
-            text = path.read_text(errors="replace") if path.exists() else ""
+            text = path.read_text(errors="replace") if secrets and path.exists() else ""
             found += [f"I7: a secret stands in {path.name}" for secret in secrets if secret in text]
         return found
 
-
-def against(write: Write) -> list[str]:
-    """What is wrong with one write of the operator."""
-    found = []
-    if write.verb.startswith("delete") and write.resource in {"statefulsets", "persistentvolumeclaims", "pods"}:
-        found.append(f"I2, I5: the operator may not {write}")
-    if write.resource == "statefulsets" and write.code < 300 and lowered(write):
-        found.append(f"I2: lower replicas were asked for: {write}")
-    if finalizers(write.asked):
-        found.append(f"I10: a finalizer was asked for: {write}")
-    return found
+    def _events(self, since: Mark | None) -> Iterator[tuple[float, Write | dict[str, Any]]]:
+        for write in writes(self._audit_log, offset=since.audit if since else 0):
+            yield write.moment, write
+        for log, offset in (
+            (self._statement_log, since.statements if since else 0),
+            (self._truth_log, since.truth if since else 0),
+        ):
+            for line in lines(log, offset=offset):
+                yield line["time"], line
 
 
-def lowered(write: Write) -> bool:
-    """Whether a frontend or backend StatefulSet that was there before was asked for fewer pods than it had."""
-    if not isinstance(write.asked, dict) or not isinstance(write.answered, dict):
-        return False
-    if write.answered["metadata"]["labels"].get("app.kubernetes.io/component") not in {"fe", "be"}:
-        return False
-    had = write.answered.get("status", {}).get("replicas", 0)
-    return int(write.asked.get("spec", {}).get("replicas", had)) < int(had)
-
-
-def finalizers(asked: Any) -> bool:
-    return isinstance(asked, dict) and bool(asked.get("metadata", {}).get("finalizers"))
+def lines(log: Path, *, offset: int = 0) -> Iterator[dict[str, Any]]:
+    """The whole lines of a log of JSON lines, from byte `offset` on."""
+    if not log.exists():
+        return
+    with log.open("rb") as file:
+        file.seek(offset)
+        for line in file:
+            if line.endswith(b"\n"):
+                yield json.loads(line)
 
 
 def size(path: Path) -> int:

@@ -21,7 +21,7 @@ from starrocks_operator.membership import Founding, Outlook, Rosters, Situation,
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
-from starrocks_operator.objects.names import marker_name
+from starrocks_operator.objects.names import marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
@@ -147,15 +147,21 @@ def _unhurried(
     case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
 ) -> Outlook:
     """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
-    step = outlook.step
-    if step is None or step.kind != StepKind.SHRINK_STATEFUL_SET:
+    component = _made_smaller(case.cluster, outlook.step)
+    if not component:
         return outlook
-    component = workload_component(case.cluster, step.target)
-    key = ObjectKey("StatefulSet", step.target)
+    key = ObjectKey("StatefulSet", stateful_set_name(case.cluster, component))
     if component not in held and all(ObjectKey.of(item) != key for item in apply.get(component, ())):
         return outlook
     change = next((change for change in changes if change.startswith(f"{key}:")), f"{key}: it is held")
     return replace(outlook, step=None, waits=(*outlook.waits, f"nothing else about it may be open ({change})"))
+
+
+def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
+    """The component whose StatefulSet the step makes smaller; a live frontend that is dropped loses its pod at once."""
+    if step is not None and step.kind == StepKind.SHRINK_STATEFUL_SET:
+        return workload_component(cluster, step.target)
+    return "fe" if step is not None and step.kind == StepKind.DROP_FOLLOWER and step.fact("alive") == "true" else ""
 
 
 def _held(case: _Case) -> dict[str, str]:

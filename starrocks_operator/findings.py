@@ -10,6 +10,7 @@ from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
+from starrocks_operator.protection import protection_finding
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, live_replicas, profile_finding
 
@@ -36,6 +37,7 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
         *_orphans(cluster, workloads),
         *_missing_references(observed),
         profile_finding(cluster),
+        protection_finding(cluster, observed),
         _not_acted_upon(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)

@@ -170,6 +170,19 @@ class Configuration:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Protection:
+    """What there is for deletionProtection, of a cluster that asks for it. None: that cannot be seen.
+
+    policies: whether all of them are in force; missing: the names of those that are not. namespace: whether it has the
+        label that protects it.
+    """
+
+    policies: bool | None
+    missing: tuple[str, ...] = ()
+    namespace: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Observed:
     """Everything a decision depends on besides the StarRocksCluster itself."""
 
@@ -179,3 +192,4 @@ class Observed:
     configurations: Mapping[str, Configuration] = field(default_factory=dict)  # by component: fe, be, cn
     missing_references: tuple[str, ...] = ()  # ConfigMaps and Secrets that the CR names and that do not exist
     credentials_problem: str = ""  # why no password could be read, if so
+    protection: Protection | None = None  # None: not looked for

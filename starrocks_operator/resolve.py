@@ -113,7 +113,7 @@ def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]
     wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
         spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
-        if name == "fe" and spec is not None and live is not None and is_refused(spec.replicas, live):
+        if name == "fe" and live is not None and is_refused(cluster, live):
             wished[name] = live
         elif spec is not None:
             wished[name] = max(min(spec.replicas, MOST_REPLICAS), 0)

@@ -126,10 +126,10 @@ class Looks:
             self._wake.set()
 
     def hasten(self, key: Key) -> None:
-        """Something happened: look soon, though not twice within the interval's half."""
+        """Something happened: look soon and at everybody, though not twice within the interval's half."""
         if (subject := self._subjects.get(key)) is None:
             return
-        subject.interval, subject.again = self._interval, True
+        subject.interval, subject.again, subject.pace = self._interval, True, None
         if not subject.asking:
             self._schedule.add(key, max(self._clock() + SOON, subject.last + self._interval / 2))
         self._wake.set()

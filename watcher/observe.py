@@ -100,6 +100,7 @@ class Observer:
             configurations=found.configurations,
             missing_references=found.missing,
             credentials_problem=found.problem,
+            protection=found.protection,
         )
         return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found))
 

@@ -128,6 +128,7 @@ def run(play: Play, tell: Tell) -> Ending:
             inventory=str(_inventory(directory, play.documents)),
             forks=play.forks,
             settings={"job_timeout": int(play.timeout), "pexpect_timeout": 1},
+            envvars={"TMPDIR": str(_temporary(directory))},
             event_handler=collector,
             cancel_callback=lambda: False,  # else ansible-runner takes over our signals
             quiet=True,
@@ -139,6 +140,13 @@ def run(play: Play, tell: Tell) -> Ending:
         kill_descendants()  # a timed-out run leaves workers in sessions of their own
         bury()
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _temporary(directory: Path) -> Path:
+    """For the temporary files of everything below: most of those processes never get to remove their own."""
+    temporary = directory / "tmp"
+    temporary.mkdir(mode=0o700)
+    return temporary
 
 
 def _inventory(directory: Path, documents: Mapping[str, Mapping[str, Any]]) -> Path:

@@ -22,6 +22,7 @@ from watcher.metrics import BUILD
 from watcher.probes import Probes
 from watcher.rival import Rival
 from watcher.runner import Runner
+from watcher.scratch import Scratch, ScratchError
 from watcher.settings import Settings
 from watcher.work import Work
 
@@ -35,10 +36,10 @@ STOPPED, FAILED, LOST = 0, 1, 3
 class Process:
     """One run of the program; `run` returns its exit code."""
 
-    def __init__(self, settings: Settings, kube: Kube, domain: Domain) -> None:
+    def __init__(self, settings: Settings, kube: Kube, domain: Domain, scratch: Scratch) -> None:
         self._settings, self._kube = settings, kube
         self._stop = asyncio.Event()
-        self._runner = Runner(settings)
+        self._runner = Runner(settings, scratch)
         self._lease = Lease(
             kube,
             namespace=settings.lease_namespace,
@@ -147,11 +148,14 @@ def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> NoReturn
     if settings.kubeconfig:
         os.environ["KUBECONFIG"] = settings.kubeconfig  # kopf and Ansible read it there
 
+    scratch = Scratch(settings.scratch)
+
     async def run() -> int:
         try:
+            scratch.take_temporary_files()
             kube = await connect(settings.kubeconfig)
-            return await Process(settings, kube, domain()).run()
-        except ApiError as error:
+            return await Process(settings, kube, domain(), scratch).run()
+        except (ApiError, ScratchError) as error:
             log.error(str(error))
         except Exception:
             log.exception("the operator broke down")
@@ -159,6 +163,7 @@ def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> NoReturn
 
     async def leave() -> None:
         code = await run()
+        scratch.remove()
         sys.stderr.flush()
         os._exit(code)
 

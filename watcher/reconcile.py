@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from starrocks_operator.decision import Decision
+from starrocks_operator.decision import Decision, Finding
 from starrocks_operator.model import Key, StarRocksCluster
 from starrocks_operator.run_report import RunReport
 from watcher.attempts import Attempts
@@ -124,7 +124,7 @@ class Reconciler:
         self.queue.succeed(key)
         if decision.due:
             return await self._run(key, raw, cluster, decision, memory)
-        memory.settled = not decision.waits and not any(finding.degraded for finding in decision.findings)
+        memory.settled = not decision.waits and not any(map(_unsettles, decision.findings))
         memory.revision, memory.inputs = revision, sight.inputs
         self.observer.settle(key, settled=memory.settled, pace=decision.pace)
         if self.index.revision(key) != revision:
@@ -201,6 +201,11 @@ class Reconciler:
     def _still_there(self, key: Key, uid: str) -> bool:
         raw = self.index.cluster(key)
         return raw is not None and raw["metadata"]["uid"] == uid
+
+
+def _unsettles(finding: Finding) -> bool:
+    """Whether FE or the pods may show at any moment that it is over. A remark is not about them."""
+    return finding.degraded and not finding.remark
 
 
 def _ignored(raw: Raw) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from starrocks_operator.frontend.endpoints import Credentials
 from starrocks_operator.model import Key, StarRocksCluster
 from starrocks_operator.objects import References, references
 from starrocks_operator.objects.configuration import parse_properties
-from starrocks_operator.observed import Configuration
+from starrocks_operator.observed import Configuration, Protection
+from starrocks_operator.protection import whole
 from watcher.kube import METADATA_ONLY, ApiError, Kube
+from watcher.protection import Guardian
 
 FRESH, SETTLED = 10.0, 300.0  # seconds that an answer is good for
 
@@ -29,6 +31,7 @@ class Found:
     missing: tuple[str, ...] = ()
     credentials: Credentials | None = None
     problem: str = ""  # why there are no credentials
+    protection: Protection | None = None  # of a cluster that asks for it
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Reader:
 
     def __init__(self, kube: Kube, *, clock: Callable[[], float]) -> None:
         self._kube, self._clock = kube, clock
+        self._guardian = Guardian(kube, clock=clock)
         self._kept: dict[Key, _Kept] = {}
 
     def forget(self, key: Key) -> None:
@@ -56,11 +60,13 @@ class Reader:
 
     async def read(self, cluster: StarRocksCluster, *, settled: bool) -> Found:
         kept = self._kept.get(cluster.key)
-        age = SETTLED if settled else FRESH
+        age = SETTLED if settled and kept and whole(kept.found.protection) else FRESH
         current = kept and (kept.uid, kept.generation) == (cluster.uid, cluster.generation)
         if kept and current and self._clock() - kept.at < age:
             return kept.found
         found = await self._read(cluster.namespace, references(cluster))
+        if cluster.spec.deletion_protection:
+            found = replace(found, protection=await self._guardian.look(cluster.namespace))
         self._kept[cluster.key] = _Kept(cluster.uid, cluster.generation, self._clock(), found)
         return found
 

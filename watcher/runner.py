@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,29 +12,28 @@ from watcher.batch import Done
 from watcher.job import Job
 from watcher.logs import logger
 from watcher.play import HostRecord, Play
+from watcher.scratch import Scratch
 from watcher.settings import Settings
 from watcher.verdict import broken, translate, unfinished
 from watcher.workers import Nursery, Worker
 
 log = logger(__name__)
-PREFIX = "starrocks-operator-"
 GRACE = 30.0  # seconds beyond a run's own time limit until its worker counts as lost
 
 
 class Runner:
     """Gives jobs to the workers."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, scratch: Scratch | None = None) -> None:
         self._settings = settings
+        self._scratch = scratch or Scratch(settings.scratch)
         self._idle: list[Worker] = []
         self._active = 0
-        self._scratch = settings.scratch / f"{PREFIX}{os.getpid()}"
-        self._nursery = Nursery(environment(settings, self._scratch))
-        self._prepared = False
+        self._nursery = Nursery(environment(settings, self._scratch.path))
 
     async def warm(self) -> None:
         """Start the workers now and not at the first run."""
-        self._prepare()
+        self._scratch.prepare()
         while len(self._idle) + self._active < self._settings.concurrency:
             self._idle.append(await self._nursery.worker())
 
@@ -43,7 +41,7 @@ class Runner:
         """One run for all jobs; `done` is called once for each."""
         timeout = self._settings.run_timeout + 5.0 * len(jobs)
         by_host = {job.host: job for job in jobs}
-        self._prepare()
+        self._scratch.prepare()
         play = self._play(by_host, timeout)
         worker: Worker | None = None
         self._active += 1
@@ -71,7 +69,7 @@ class Runner:
         for worker in self._idle:
             worker.dismiss()
         await self._nursery.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.remove()
 
     def _finished(self, waiting: dict[str, Job], host: str, record: HostRecord, done: Done) -> None:
         if (job := waiting.pop(host, None)) is not None:
@@ -82,30 +80,10 @@ class Runner:
         return Play(
             documents={host: job.document for host, job in jobs.items()},
             playbook=str(settings.playbook),
-            scratch=str(self._scratch),
+            scratch=str(self._scratch.path),
             forks=min(settings.forks, len(jobs)) if not self._active else 1,  # forks are memory, and cores are few
             timeout=timeout,
         )
-
-    def _prepare(self) -> None:
-        """A directory of our own, and none of operators that died without a chance to clean up."""
-        if self._prepared and self._scratch.exists():
-            return
-        self._prepared = True
-        for left in self._settings.scratch.glob(f"{PREFIX}*"):
-            ours = left == self._scratch  # in a container every operator has the same process id
-            if ours or (left.name.removeprefix(PREFIX).isdigit() and not _alive(left)):
-                shutil.rmtree(left, ignore_errors=True)
-        self._scratch.mkdir(mode=0o700, parents=True)
-
-
-def _alive(directory: Path) -> bool:
-    """Whether the operator of that process id runs; one that only waits to be reaped does not."""
-    try:
-        state = Path(f"/proc/{directory.name.removeprefix(PREFIX)}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def environment(settings: Settings, scratch: Path) -> dict[str, str]:

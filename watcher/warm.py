@@ -12,6 +12,7 @@ import importlib
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -69,6 +70,7 @@ def _become(arguments: list[str], env: Mapping[str, str]) -> None:
     os.closerange(3, 4096)  # among them the pipe that pexpect waits on until it is closed, as exec would do
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # this run has a place of its own for temporary files
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115

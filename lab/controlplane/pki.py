@@ -1,6 +1,5 @@
 """The lab's certificates and kubeconfigs: one authority, one server, one client per component and one for the admin."""
 
-import base64
 import datetime
 import ipaddress
 import json
@@ -60,7 +59,10 @@ def write_credentials(layout: Layout) -> None:
     for component, (user, group) in CLIENTS.items():
         client = _signed(authority, common_name=user, organisation=group)
         path = layout.kubeconfig if component == "admin" else layout.component_kubeconfig(component)
-        write_private(path, _kubeconfig(layout, authority=authority, client=client))
+        certificate, key = (layout.certificates / f"{component}.{end}" for end in ("crt", "key"))
+        write_private(certificate, client.certificate_pem())
+        write_private(key, client.key_pem())
+        write_private(path, _kubeconfig(layout, certificate=certificate, key=key))
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -125,14 +127,14 @@ def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     )
 
 
-def _kubeconfig(layout: Layout, *, authority: _Pair, client: _Pair) -> bytes:
-    """A kubeconfig that carries its credentials with it (JSON is YAML too)."""
+def _kubeconfig(layout: Layout, *, certificate: Path, key: Path) -> bytes:
+    """A kubeconfig that names the files of its credentials (JSON is YAML too).
+
+    With the credentials in it, every client in Python would write them to temporary files, and many are killed.
+    """
     name = f"lab-{layout.name}"
-    cluster = {"server": layout.server, "certificate-authority-data": _base64(authority.certificate_pem())}
-    user = {
-        "client-certificate-data": _base64(client.certificate_pem()),
-        "client-key-data": _base64(client.key_pem()),
-    }
+    cluster = {"server": layout.server, "certificate-authority": str(layout.certificates / "ca.crt")}
+    user = {"client-certificate": str(certificate), "client-key": str(key)}
     document = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -142,7 +144,3 @@ def _kubeconfig(layout: Layout, *, authority: _Pair, client: _Pair) -> bytes:
         "current-context": name,
     }
     return json.dumps(document, indent=2).encode()
-
-
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode()

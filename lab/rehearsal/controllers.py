@@ -40,6 +40,8 @@ class Controllers:
             self._after(NOTICE, lambda: self._protect(name))
         elif kind == "Pod" and after is not None and _fresh(before, after):
             self._after(TERMINATION, lambda: self._end(name, after["metadata"]["uid"]))
+        elif kind == "Pod" and after is not None and _is_ready(after) and not (before and _is_ready(before)):
+            self._after(NOTICE, lambda: self._sync(name.rpartition("-")[0]))
 
     def _project(self, raw: Raw) -> None:
         """The bootstrap marker, as frontends see it: at once when their pods start, later when it changes."""
@@ -64,6 +66,7 @@ class Controllers:
         for ordinal, raw in sorted(self._pods(name), key=lambda item: -item[0]):
             if ordinal >= spec["replicas"] and not raw["metadata"].get("deletionTimestamp"):
                 self._kubernetes.delete("Pod", raw["metadata"]["name"], by=SELF)
+        self._roll(name, spec["replicas"], revision)
         status = {
             "observedGeneration": workload["metadata"]["generation"],
             "replicas": len(self._pods(name)),
@@ -72,6 +75,19 @@ class Controllers:
         }
         if workload.get("status") != status:
             self._kubernetes.status(ObjectKey.of(workload), status, by=SELF)
+
+    def _roll(self, name: str, replicas: int, revision: str) -> None:
+        """A changed template: one pod after the other is replaced, the highest first, while all others are ready."""
+        pods = dict(self._pods(name))
+        if set(pods) != set(range(replicas)):
+            return
+        for ordinal in reversed(range(replicas)):
+            if pods[ordinal]["metadata"]["labels"][REVISION_LABEL] != revision:
+                if not pods[ordinal]["metadata"].get("deletionTimestamp"):
+                    self._kubernetes.delete("Pod", pods[ordinal]["metadata"]["name"], by=SELF)
+                return
+            if not _is_ready(pods[ordinal]):
+                return
 
     def _pods(self, name: str) -> list[tuple[int, Raw]]:
         pods = [raw for key, raw in self._kubernetes.objects.items() if key.kind == "Pod"]
@@ -186,6 +202,12 @@ def _fresh(before: Raw | None, after: Raw) -> bool:
     """Whether the deletion is news."""
     was = (before or {}).get("metadata", {}).get("deletionTimestamp")
     return bool(after["metadata"].get("deletionTimestamp")) and not was
+
+
+def _is_ready(pod: Raw) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return ready and not pod["metadata"].get("deletionTimestamp")
 
 
 def _revision(workload: Raw) -> str:

@@ -176,6 +176,13 @@ class Rehearsal:
             metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
             self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
 
+    def edit(self, component: str, **fields: Any) -> None:
+        """A person edits other fields of a component."""
+        raw, name = self.raw, _FIELDS[component]
+        spec = {**raw["spec"], name: {**raw["spec"][name], **fields}}
+        metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
+        self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
+
     def annotate(self, **annotations: str) -> None:
         """A person sets annotations; `stall_seconds` stands for starrocks.com/stall-seconds."""
         raw = self.raw

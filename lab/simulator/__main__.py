@@ -46,6 +46,7 @@ def _serve(options: argparse.Namespace) -> int:
                 version=options.version,
                 control=options.control,
                 statement_log=options.statement_log,
+                truth_log=options.truth_log,
                 readiness=not options.no_readiness,
                 seed=options.seed,
             )
@@ -109,6 +110,7 @@ def _serve_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=1.0, help="virtual seconds per real second")
     parser.add_argument("--version", default="3.3.9", help="for images whose tag is no version")
     parser.add_argument("--statement-log", type=Path, help="JSON lines: every statement at any frontend")
+    parser.add_argument("--truth-log", type=Path, help="JSON lines: every database, whenever it changes")
     parser.add_argument("--no-readiness", action="store_true", help="write nothing back to Kubernetes")
     parser.add_argument("--seed", type=int, default=0, help="of elections and delays")
 

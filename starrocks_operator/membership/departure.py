@@ -2,17 +2,18 @@
 
 One at a time, the highest ordinal first. It goes only while all that are to stay are alive, all frontends see the
 same members, and none is far behind the leader's journal: a follower that lags cannot take the place of one that
-leaves.
+leaves. And not while Kubernetes replaces the frontends' pods: the next one may be taken away at any moment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_table import Case, FrontendSlot, Ground, Standing, Wish
 from starrocks_operator.membership.outlook import Outlook
-from starrocks_operator.membership.quorum import VOTING_ROLES, Order, removal_of
+from starrocks_operator.membership.quorum import VOTING_ROLES, Order, Quorum, must_hand_over, removal_of
 from starrocks_operator.membership.shrink import shrink
 from starrocks_operator.membership.slots import Roster
 from starrocks_operator.observed import FrontendRow, FrontendView, Outcome
@@ -20,6 +21,9 @@ from starrocks_operator.step import Step, StepKind
 
 MAX_JOURNAL_LAG = 1000
 """Journal entries by which a live follower may trail; heartbeats tell of them every 5 s, so zero is never seen."""
+
+HAND_OVER_PAUSE = timedelta(minutes=5)
+"""A leader whose pod is younger was perhaps restarted to hand over, and leads again: it is not restarted once more."""
 
 
 def leave(slot: FrontendSlot, cases: Sequence[Case], roster: Roster[FrontendRow], ground: Ground) -> Outlook:
@@ -32,13 +36,39 @@ def leave(slot: FrontendSlot, cases: Sequence[Case], roster: Roster[FrontendRow]
     rows = ground.view.frontends or ()
     removal = removal_of(row, rows, leader=ground.view.leader)
     blocked = _staying(cases, roster) or removal.objection
-    obstacle = blocked or _unfinished(cases) or _views_differ(roster, ground.view) or _lagging(row, ground.view)
+    obstacle = blocked or _unfinished(cases) or _rolling(roster, ground) or _views_differ(roster, ground.view)
+    obstacle = obstacle or _lagging(row, ground.view)
     if obstacle:
         return Outlook(
             waits=(f"frontend {slot.name} is leaving, but not yet: {obstacle}",),
             findings=(_blocked(slot, obstacle),) if blocked else (),
         )
+    leading = next((case.slot for case in cases if case.wish == Wish.LEAVING and _leads(case, ground)), None)
+    heirs = sum(case.wish == Wish.LEAVING and case.standing == Standing.ALIVE for case in cases)
+    spared = leading is slot and removal.margin > 0
+    if leading is not None and not spared and must_hand_over(Quorum.of(rows), heirs) and _is_old(leading, ground):
+        return Outlook(step=_restart(leading), waits=(f"frontend {leading.name} is leaving and leads: it hands over",))
     return Outlook(step=_first_step(slot, row, removal.order, roster), waits=(f"frontend {slot.name} is leaving",))
+
+
+def _leads(case: Case, ground: Ground) -> bool:
+    return case.slot.row is not None and case.slot.row.host == ground.view.leader
+
+
+def _is_old(slot: FrontendSlot, ground: Ground) -> bool:
+    made = slot.pod.created if slot.pod else None
+    return made is not None and ground.now - made >= HAND_OVER_PAUSE
+
+
+def _restart(slot: FrontendSlot) -> Step:
+    return Step(
+        kind=StepKind.DELETE_POD,
+        target=slot.name,
+        reason=f"Frontend {slot.name} is no longer wanted and leads. Its pod is made anew, on the same volume, so that "
+        "another one leads: a leader cannot be dropped, and of four frontends none could be missed.",
+        reversible=False,
+        expects=(("uid", slot.pod.uid if slot.pod else ""),),
+    )
 
 
 def _first_step(slot: FrontendSlot, row: FrontendRow, order: Order | None, roster: Roster[FrontendRow]) -> Step:
@@ -82,6 +112,20 @@ def _unfinished(cases: Iterable[Case]) -> str:
         if case.wish == Wish.RELEASED and (case.slot.rows or case.slot.pod is not None):
             return f"{case.slot.name} has not left yet"
     return ""
+
+
+def _rolling(roster: Roster[FrontendRow], ground: Ground) -> str:
+    """Kubernetes is replacing pods, or may be about to; under OnDelete people do."""
+    workload = ground.workload or {}
+    spec, status = workload.get("spec") or {}, workload.get("status") or {}
+    strategy = spec.get("updateStrategy") or {}
+    wanted, first = status.get("updateRevision", ""), (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    if strategy.get("type") == "OnDelete" or not wanted:
+        return ""
+    if status.get("observedGeneration", 0) < ((workload.get("metadata") or {}).get("generation") or 0):
+        return "Kubernetes has not taken note of the latest change of their StatefulSet"
+    old = [s.name for s in roster.slots if s.placed and s.pod and s.ordinal >= first and s.pod.revision != wanted]
+    return f"the frontends' pods are being replaced ({', '.join(old)} to come)" if old else ""
 
 
 def _views_differ(roster: Roster[FrontendRow], view: FrontendView) -> str:

@@ -7,6 +7,7 @@ A live frontend can leave in two orders. Its pod goes first and it is dropped wh
 itself, and until the drop all can be taken back; but meanwhile it is missed in the count. Or it is dropped first and
 its pod goes at once: the count shrinks with it, but a leader cannot be dropped and a drop cannot be taken back. So
 the pod goes first, unless that would leave no margin where the other order leaves some: from four followers to three.
+A leader that is to leave there is restarted first: another one leads then, and it can be dropped.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from enum import StrEnum
 from starrocks_operator.observed import FrontendRow
 
 VOTING_ROLES = frozenset({"LEADER", "FOLLOWER", "MASTER"})
+
+OUTAGE_CONSENT = "starrocks.com/accept-frontend-outage-at-generation"
+"""Annotation: at this generation of the spec, the cluster may stand still when a frontend is missing."""
 
 
 def majority(members: int) -> int:
@@ -116,3 +120,10 @@ def removal_of(row: FrontendRow, rows: Iterable[FrontendRow], *, leader: str | N
     saves = not leads and pod_first.margin < 0 <= drop_first.margin
     chosen = drop_first if spares or saves else pod_first
     return chosen if chosen.margin >= 0 else Removal(objection=f"it would leave {missed.words}")
+
+
+def must_hand_over(now: Quorum, leaving: int) -> bool:
+    """Whether a leader among so many that leave gives its lead away: now, or one frontend later, only a drop would
+    leave a margin. From five on a restart leaves one, too; so it is done then, and not later at four."""
+    ahead = range(now.registered, now.registered - min(leaving, 2), -1)
+    return any(count - 1 - majority(count) <= 0 < count - 1 - majority(count - 1) for count in ahead)

@@ -83,6 +83,8 @@ class StarRocksClusterSpec(Model):
     """Restore from a cluster snapshot (shared-data clusters only)."""
     wait_for_full_rollout: bool = False
     """Whether backends and compute nodes wait until every frontend has been rolled out."""
+    deletion_protection: bool = False
+    """Whether the admission policies refuse to delete the cluster, its StatefulSets and its volume claims."""
 
     def component(self, name: ComponentName) -> ComponentSpec | None:
         """The spec of a component, or None if the cluster has none."""

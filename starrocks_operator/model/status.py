@@ -81,6 +81,15 @@ class Bootstrap(Model):
     """When it was first seen."""
 
 
+class ProtectionStatus(Model):
+    """What there is for deletionProtection."""
+
+    policies: str = Field("", json_schema_extra={"enum": ["present", "absent", "unknown"]})
+    """Whether the admission policies are installed."""
+    namespace: str = Field("", json_schema_extra={"enum": ["labelled", "unlabelled", "unknown"]})
+    """Whether the namespace is labelled starrocks.com/deletion-protection=true."""
+
+
 class HeldSetting(Model):
     """A setting of the frontends that is changed while members leave, and restored after it."""
 
@@ -215,6 +224,8 @@ class StarRocksClusterStatus(Model):
     """The founding of the cluster."""
     held_settings: tuple[HeldSetting, ...] = ()
     """Settings of the frontends that are changed while members leave."""
+    protection: ProtectionStatus | None = None
+    """What there is for deletionProtection, if it is asked for."""
     next_step: NextStep | None = None
     """The step that comes next."""
     waiting_for: tuple[str, ...] = ()

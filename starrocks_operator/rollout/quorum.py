@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership import Quorum
+from starrocks_operator.membership.quorum import OUTAGE_CONSENT
 from starrocks_operator.membership.slots import Roster
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendRow, FrontendView
 
-OUTAGE_CONSENT = "starrocks.com/accept-frontend-outage-at-generation"
+__all__ = ["OUTAGE_CONSENT", "frontends_must_wait"]
 
 
 def frontends_must_wait(

@@ -15,6 +15,7 @@ from starrocks_operator.membership import Founding, Rosters, founding_of, pods_o
 from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
+from starrocks_operator.protection import protection_status
 from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.conditions import Ground, Judgement, judge
 from starrocks_operator.status.departures import Departures, departures_of, held_settings, written
@@ -63,6 +64,7 @@ def status_of(
         "members": members,
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
+        "protection": protection_status(cluster, observed),
         "nextStep": _next_step(decision, old, now),
         "waitingFor": list(decision.waits),
         "reconcile": _reconcile(last_run, old),

@@ -41,11 +41,12 @@ def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Itera
     """A namespace of its own for one test; afterwards the operator's record is looked at."""
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
     stack.operate(arguments=PACE)
+    began = stack.witness.mark()
     space = open_space(stack, name, tmp_path)
     yield space
     for cluster in space.all("StarRocksCluster"):
         space.delete("StarRocksCluster", cluster["metadata"]["name"])
-    assert stack.witness.testify() == []
+    assert stack.witness.testify(since=began, namespace=name) == []
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def test_credentials_are_their_owners_alone(tmp_path: Path) -> None:
     lab = layout(9, tmp_path)
     write_credentials(lab)
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) == 5 + len(CLIENTS)
+    assert len(written) == 5 + 3 * len(CLIENTS)  # for each a certificate, a key and a kubeconfig
     assert all(path.stat().st_mode & 0o077 == 0 for path in written)
 
 
@@ -78,6 +78,15 @@ def test_the_kubeconfig_names_the_lab_and_its_server(tmp_path: Path) -> None:
     document = yaml.safe_load(lab.kubeconfig.read_text())
     assert document["current-context"] == "lab-a"
     assert document["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:20090"
+
+
+def test_the_kubeconfig_holds_no_credentials_but_names_their_files(tmp_path: Path) -> None:
+    lab = layout(9, tmp_path)
+    write_credentials(lab)
+    document = yaml.safe_load(lab.kubeconfig.read_text())
+    named = [*document["clusters"][0]["cluster"].items(), *document["users"][0]["user"].items()]
+    assert not [key for key, _ in named if key.endswith("-data")]
+    assert all(Path(value).is_file() for key, value in named if key != "server")
 
 
 def test_the_configuration_files_parse() -> None:

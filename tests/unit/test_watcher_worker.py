@@ -13,7 +13,8 @@ from starrocks_operator.model import Key
 from tests.unit.watcher_fakes import settings
 from watcher.family import descendants
 from watcher.job import Job, Result
-from watcher.runner import PREFIX, Runner
+from watcher.runner import Runner
+from watcher.scratch import PREFIX
 
 PLAYBOOK = """
 - name: Fail for the bad, and let the good go on

@@ -98,7 +98,7 @@ class Database:
             fid=1, name=name, host=facts.member_host, edit_log_port=facts.member_port, role="FOLLOWER", joined=True
         )
         self.shared_data = facts.shared_data
-        self._journal.append(State(frontends=(row,)), self.world.now)
+        self._append(State(frontends=(row,)))
         self._enter(process, name, electable=True)
 
     def join(self, process: FrontendProcess, row: FrontendRow) -> None:
@@ -180,6 +180,7 @@ class Database:
         least = min(process.faults.lag for process in candidates)
         candidates = sorted((p for p in candidates if p.faults.lag == least), key=lambda p: p.name)
         self.leader = self.world.random.choice(candidates)
+        self.world.on_truth(self)
         self.joining.clear()  # the leniency towards joining members was the old leader's
         self.tenure = Heartbeats(self, self.world.now)
         for process in self.attached.values():
@@ -196,6 +197,7 @@ class Database:
             self._beats += self.tenure.ticks(now)
             self._last_tick = self.tenure.last_tick(now) or self._last_tick
         self.leader = self.tenure = None
+        self.world.on_truth(self)
         for timer in ("_failing", "_silence"):
             self._cancel(timer)
         for process in self.attached.values():
@@ -238,7 +240,7 @@ class Database:
         """A statement's journal write: all or QuorumLostError (after which the leader exits)."""
         if not self.has_quorum():
             self.fail_write()
-        self._journal.append(change(self.state), self.world.now)
+        self._append(change(self.state))
 
     def fail_write(self) -> None:
         """Let the leader die of a write that nobody acknowledges."""
@@ -248,7 +250,11 @@ class Database:
 
     def commit_if_possible(self, change: Change) -> None:
         if self.has_quorum():
-            self._journal.append(change(self.state), self.world.now)
+            self._append(change(self.state))
+
+    def _append(self, state: State) -> None:
+        self._journal.append(state, self.world.now)
+        self.world.on_truth(self)
 
     def recheck(self, key: RowKey) -> None:
         """A row is new or changed: look at it with the next heartbeat."""

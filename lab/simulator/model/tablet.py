@@ -60,6 +60,8 @@ class Tablets:
         volume.copies.add((self.database.cluster_id, tablet.tablet_id))
         self._per_node[node_id] += 1
         self._gigabytes[node_id] += tablet.table.tablet_gb
+        if self._per_node[node_id] == 1:
+            self.database.world.on_truth(self.database)
 
     def take(self, tablet: Tablet, node_id: int) -> None:
         volume = tablet.copies.pop(node_id, None)
@@ -67,6 +69,8 @@ class Tablets:
             self._per_node[node_id] -= 1
             self._gigabytes[node_id] -= tablet.table.tablet_gb
             volume.copies.discard((self.database.cluster_id, tablet.tablet_id))
+            if not self._per_node[node_id]:
+                self.database.world.on_truth(self.database)
 
     def real(self, tablet: Tablet) -> list[int]:
         """The backends that FE knows and whose disks still hold this tablet."""

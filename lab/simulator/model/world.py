@@ -49,6 +49,8 @@ class World:
         self.losses: list[Mark] = []
         self.on_change: Callable[[Container], None] = lambda _container: None
         self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda *_: None
+        self.on_truth: Callable[[Database], None] = lambda _database: None
+        self.on_mark: Callable[[Mark], None] = lambda _mark: None
         self._faults: dict[str, Faults] = {}
         self._hosts: dict[str, Container] = {}
         self._frontends: dict[ClusterKey, dict[str, Container]] = {}
@@ -221,6 +223,7 @@ class World:
             return
         mark = Mark(at=self.now, kind=kind, cluster="/".join(database.cluster), text=text)
         self.violations.append(mark)
+        self.on_mark(mark)
         if loss:
             self.losses.append(mark)
 

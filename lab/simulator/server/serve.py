@@ -16,6 +16,7 @@ from lab.simulator.server.control import served
 from lab.simulator.server.kubernetes import Mirror, connect
 from lab.simulator.server.simulator import Simulator
 from lab.simulator.server.statement_log import StatementLog
+from lab.simulator.server.truth_log import TruthLog
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class ServeOptions:
     version: str = "3.3.9"
     control: str = "127.0.0.1:0"
     statement_log: Path | None = None
+    truth_log: Path | None = None
     readiness: bool = True
     seed: int = 0
 
@@ -43,6 +45,7 @@ async def serve(options: ServeOptions) -> None:
             clock=ScaledClock(options.speed),
             surroundings=mirror,
             log=StatementLog(options.statement_log),
+            truth=TruthLog(options.truth_log),
             write_back=mirror.write_back,
             seed=options.seed,
         )

@@ -16,6 +16,7 @@ from lab.simulator.server.clock import ScaledClock
 from lab.simulator.server.http import handler
 from lab.simulator.server.listeners import Listeners
 from lab.simulator.server.statement_log import StatementLog
+from lab.simulator.server.truth_log import TruthLog
 
 _LONGEST_NAP = 5.0  # real seconds; every call from outside moves the clock anyway
 WriteBack = Callable[[Container], None]
@@ -66,6 +67,7 @@ class Simulator:
         options: Options | None = None,
         surroundings: Surroundings | None = None,
         log: StatementLog | None = None,
+        truth: TruthLog | None = None,
         write_back: WriteBack | None = None,
         seed: int = 0,
     ) -> None:
@@ -74,11 +76,14 @@ class Simulator:
         options.wall = clock.wall
         self.world = World(options, surroundings, seed)
         self.log = log or StatementLog(None)
+        self._truth = truth or TruthLog(None)
         self.write_back = write_back or (lambda _container: None)
         self._changed: dict[str, Container] = {}
         self._wake = asyncio.Event()
         self.world.on_change = self._on_change
         self.world.on_statement = self.log.add
+        self.world.on_truth = self._truth.changed
+        self.world.on_mark = self._truth.marked
         self._web = web.Server(handler(self.world, self.world.resolve, self.pause))
         self.listeners = Listeners(lambda facts: _Frontend(self, facts), self._web, self._on_change)
 
@@ -138,6 +143,7 @@ class Simulator:
         finally:
             self.listeners.close()
             self.log.close()
+            self._truth.close()
             await self._web.shutdown(timeout=0.1)
 
     def _on_change(self, container: Container) -> None:

@@ -1,0 +1,269 @@
+"""What the operator may never do, held against what was really so when it did it.
+
+A judge hears, in the order of time, every write to the API server, every statement, and what the simulator knows of
+each database (its truth log). Each promise that can be seen from outside is one sentence of what it finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
+OWNER = "app.starrocks.ownerreference/name"
+COMPONENT = "app.kubernetes.io/component"
+STATEMENT = re.compile(
+    r"ALTER\s+SYSTEM\s+(?P<verb>ADD|DROP|DECOMMISSION|CANCEL\s+DECOMMISSION)\s+"
+    r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
+    re.IGNORECASE,
+)
+TARGET = re.compile(r"[\"']([^\"']+)[\"']")
+STEPS = {
+    ("DROP", "FOLLOWER"): "DropFollower",
+    ("DROP", "OBSERVER"): "DropObserver",
+    ("DROP", "BACKEND"): "DropBackend",
+    ("DROP", "COMPUTE NODE"): "DropComputeNode",
+    ("DECOMMISSION", "BACKEND"): "DecommissionBackend",
+}
+
+
+class Heard(Protocol):
+    """A write to the API server."""
+
+    @property
+    def verb(self) -> str: ...
+    @property
+    def resource(self) -> str: ...
+    @property
+    def subresource(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def asked(self) -> Any: ...
+    @property
+    def answered(self) -> Any: ...
+    @property
+    def by_operator(self) -> bool: ...
+
+
+@dataclass
+class Judge:
+    """found: the broken promises so far."""
+
+    found: list[str] = field(default_factory=list)
+    _truth: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    _known: dict[Key, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+    _replicas: dict[Key, int] = field(default_factory=dict)
+    _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+
+    def hear(self, event: Any) -> None:
+        """A write, a line of the statement log, or one of the truth log."""
+        if not isinstance(event, Mapping):
+            self._write(event)
+        elif "statement" in event:
+            self._statement(event)
+        elif "mark" in event:
+            self._says(f"{event['mark']}: {event['text']}", event)
+        else:
+            self._learn(event)
+
+    # -- what is so --------------------------------------------------------------------------------------------
+
+    def _learn(self, truth: Mapping[str, Any]) -> None:
+        key = (truth["namespace"], truth["cluster"])
+        before = self._truth.get(key)
+        if before is not None and before["id"] != truth["id"] and not truth["leader"]:
+            return  # the remains of another database of the same name
+        self._truth[key] = truth
+        for node in truth["nodes"]:
+            self._known[key][f"{node['host']}:{node['port']}"] = node
+
+    def _write(self, write: Heard) -> None:
+        if write.by_operator:
+            for sentence in self._against(write):
+                self._says(f"{sentence} ({write.verb} {write.resource} {write.name})", {"namespace": write.namespace})
+        if write.code < 300 and isinstance(write.answered, Mapping):
+            self._remember(write, write.answered)
+
+    def _remember(self, write: Heard, answered: Mapping[str, Any]) -> None:
+        key = (write.namespace, write.name)
+        if write.resource == "statefulsets":
+            if write.verb == "delete":
+                self._replicas.pop(key, None)
+            elif "replicas" in (answered.get("spec") or {}):
+                self._replicas[key] = int(answered["spec"]["replicas"])
+        elif write.resource == "starrocksclusters" and write.by_operator and "status" in answered:
+            self._noted[key] = answered["status"].get("nextStep") or {}
+
+    # -- writes ------------------------------------------------------------------------------------------------
+
+    def _against(self, write: Heard) -> Iterator[str]:
+        asked = write.asked if isinstance(write.asked, Mapping) else {}
+        if (asked.get("metadata") or {}).get("finalizers"):
+            yield "I10: a finalizer was asked for"
+        if write.code >= 300:
+            return
+        if write.verb.startswith("delete"):
+            rule: Callable[[Heard], Iterator[str]] | None = {
+                "statefulsets": self._never,
+                "persistentvolumeclaims": self._claim,
+                "pods": self._pod,
+            }.get(write.resource)
+            yield from rule(write) if rule else ()
+        elif write.resource == "statefulsets" and "replicas" in (asked.get("spec") or {}):
+            before = self._replicas.get((write.namespace, write.name))
+            after = int(asked["spec"]["replicas"])
+            if before is not None and after < before:
+                yield from self._shrink(write, before, after)
+
+    def _never(self, _write: Heard) -> Iterator[str]:
+        yield "I2: a StatefulSet is never deleted"
+
+    def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
+        labels = write.answered["metadata"].get("labels") or {}
+        cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
+        if after != before - 1:
+            yield f"I2: shrunk from {before} to {after}, and not by one"
+        yield from self._unannounced((write.namespace, cluster), "ShrinkStatefulSet", write.name)
+        truth = self._truth.get((write.namespace, cluster))
+        if component == "cn":
+            return
+        if truth is None:
+            yield f"I2: {pod} was taken away before there was a cluster"
+        elif component == "be":
+            yield from _not_empty(truth, pod)
+        else:
+            yield from self._stopped_frontend(truth, pod)
+
+    def _claim(self, write: Heard) -> Iterator[str]:
+        cluster, pod, sentence = *_owner(write), f"I5: claim {write.name} was deleted"
+        if not pod:
+            yield f"{sentence}, and it is none of a frontend's metadata"
+            return
+        if not _uid(write):
+            yield f"{sentence} without a uid"
+        if not cluster or pod in _frontends(self._truth.get((write.namespace, cluster))):
+            yield f"{sentence} while FE lists {pod}"
+        yield from self._unannounced((write.namespace, cluster), "DeleteMetaVolume", write.name)
+
+    def _pod(self, write: Heard) -> Iterator[str]:
+        """Only a frontend's: one that FE does not list any more, or one that leads and is to hand over."""
+        cluster, pod = _owner(write)
+        if not pod:
+            yield "I2: only pods of frontends are ever deleted"
+            return
+        if not _uid(write):
+            yield "I2: a pod was deleted without a uid"
+        yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
+        truth = self._truth.get((write.namespace, cluster))
+        row = _frontends(truth).get(pod)
+        if truth is not None and row is not None:
+            if row["name"] != truth["leader"]:
+                yield f"I1: {pod} is a member and does not lead, and its pod was deleted"
+            yield from self._stopped_frontend(truth, pod)
+
+    @staticmethod
+    def _stopped_frontend(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
+        """The majority of those registered must live without it; one that has no vote may always go."""
+        row = _frontends(truth).get(pod)
+        if row is None or not row["votes"]:
+            return
+        voters = [each for each in truth["frontends"] if each["votes"]]
+        live = sum(each["alive"] and each is not row for each in voters)
+        if live <= len(voters) // 2:
+            yield f"I1: without {pod}, {live} of {len(voters)} followers are alive, which is no majority"
+
+    # -- statements --------------------------------------------------------------------------------------------
+
+    def _statement(self, line: Mapping[str, Any]) -> None:
+        """The pods' own scripts and people at the control API may say what they like."""
+        match = STATEMENT.search(line["statement"])
+        if line["source"] != "client" or match is None:
+            return
+        for sentence in self._said(line, match):
+            self._says(f"{sentence} ({line['statement']})", line)
+
+    def _said(self, line: Mapping[str, Any], match: re.Match[str]) -> Iterator[str]:
+        verb, kind = (" ".join(match[group].upper().split()) for group in ("verb", "kind"))
+        key = (line["namespace"], line["cluster"])
+        if re.search(r"\bFORCE\b", TARGET.sub("", match["targets"]), re.IGNORECASE):
+            yield "I3: FORCE"
+        targets = TARGET.findall(match["targets"])
+        if len(targets) != 1 and verb != "ADD":
+            yield "I8: more than one member in one statement"
+        for target in targets:
+            if not _ours(target, line["cluster"]):
+                yield f"I4: {target} is none of ours"
+            if (verb, kind) in STEPS:
+                yield from self._unannounced(key, STEPS[verb, kind], target)
+            if (verb, kind) == ("DROP", "BACKEND"):
+                yield from self._dropped_backend(key, target)
+            elif (verb, kind) == ("DROP", "FOLLOWER"):
+                yield from self._dropped_follower(key, target)
+
+    def _dropped_backend(self, key: Key, target: str) -> Iterator[str]:
+        row = self._known[key].get(target)
+        shared_data = self._truth.get(key, {}).get("shared_data", False)
+        if row is not None and not shared_data and not (row["decommissioned"] and row["empty"]):
+            yield f"I3: {target} still holds tablets or was never told to leave"
+
+    def _dropped_follower(self, key: Key, target: str) -> Iterator[str]:
+        rows = self._truth.get(key, {}).get("frontends", ())
+        staying = [row for row in rows if row["votes"] and f"{row['host']}:{row['port']}" != target]
+        live = sum(row["alive"] for row in staying)
+        if live <= len(staying) // 2:
+            yield f"I1: after {target} is dropped, {live} of {len(staying)} followers are alive, which is no majority"
+
+    # -- intent ------------------------------------------------------------------------------------------------
+
+    def _unannounced(self, key: Key, kind: str, target: str) -> Iterator[str]:
+        """Each step stands in the status before it is taken, and there is room for one alone."""
+        noted = self._noted.get(key, {})
+        if (noted.get("kind"), noted.get("target")) != (kind, target):
+            stands = f"{noted['kind']} {noted['target']}" if noted else "nothing"
+            yield f"I8: {kind} {target} was done while status.nextStep said {stands}"
+
+    def _says(self, sentence: str, where: Mapping[str, Any]) -> None:
+        self.found.append(f"{where['namespace']}: {sentence}")
+
+
+def _owner(write: Heard) -> Key:
+    """The cluster and the pod that a frontend's pod or claim belongs to; empty: it is none of a frontend."""
+    metadata = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata") or {}
+    labels = metadata.get("labels") or {}
+    owner, ordinal = labels.get(OWNER, ""), write.name.rpartition("-")[2]
+    cluster, _, _ = owner.rpartition("-fe")
+    if labels.get(COMPONENT) != "fe" or not cluster or not ordinal.isdecimal():
+        return "", ""
+    return cluster, f"{owner}-{ordinal}"
+
+
+def _uid(write: Heard) -> str:
+    asked = write.asked if isinstance(write.asked, Mapping) else {}
+    return str((asked.get("preconditions") or {}).get("uid") or "")
+
+
+def _frontends(truth: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    return {row["host"].split(".")[0]: row for row in (truth or {}).get("frontends", ())}
+
+
+def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
+    for row in truth["nodes"]:
+        if row["kind"] != "be" or row["host"].split(".")[0] != pod or truth["shared_data"]:
+            continue
+        if not (row["decommissioned"] and row["empty"]):
+            state = "holds tablets" if not row["empty"] else "was never told to leave"
+            yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
+
+
+def _ours(target: str, cluster: str) -> bool:
+    """Named after a pod of this cluster. One that is known by its address is judged by the simulator's marks alone."""
+    host = target.rpartition(":")[0]
+    return re.fullmatch(rf"{re.escape(cluster)}-(fe|fe-observers?|be|cn)-\d+\..*|[\d.]+", host) is not None

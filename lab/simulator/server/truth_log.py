@@ -1,0 +1,73 @@
+"""What is really so in each database, as JSON lines, whenever it changes: the witness compares deeds with it.
+
+A line has all members, as the leader has them, and of every backend whether any tablet lies on it. A red mark makes
+a line of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+from lab.simulator.model.database import Database
+from lab.simulator.model.marks import Mark
+
+
+class TruthLog:
+    def __init__(self, path: Path | None) -> None:
+        self._file: TextIO | None = None
+        self._last: dict[int, dict[str, Any]] = {}
+        if path is not None:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._file = os.fdopen(descriptor, "a", buffering=1, encoding="utf-8")
+
+    def changed(self, database: Database) -> None:
+        if self._file is None:
+            return
+        truth = truth_of(database)
+        if self._last.get(database.cluster_id) != truth:
+            self._last[database.cluster_id] = truth
+            self._write(truth)
+
+    def marked(self, mark: Mark) -> None:
+        namespace, _, cluster = mark.cluster.partition("/")
+        self._write({"namespace": namespace, "cluster": cluster, "mark": mark.kind, "text": mark.text})
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps({"time": time.time(), **line}) + "\n")
+
+
+def truth_of(database: Database) -> dict[str, Any]:
+    namespace, cluster = database.cluster
+    leader = database.leader
+    return {
+        "namespace": namespace,
+        "cluster": cluster,
+        "id": database.cluster_id,
+        "leader": leader.name if leader is not None else "",
+        "shared_data": database.shared_data,
+        "frontends": [
+            {"name": row.name, "host": row.host, "port": row.edit_log_port, "votes": row.electable, "alive": row.alive}
+            for row in database.state.frontends
+        ],
+        "nodes": [
+            {
+                "id": row.node_id,
+                "kind": row.kind.value,
+                "host": row.host,
+                "port": row.port,
+                "alive": row.alive,
+                "decommissioned": row.decommissioned,
+                "empty": not database.tablets.count(row.node_id),
+            }
+            for row in database.state.nodes
+        ],
+    }
