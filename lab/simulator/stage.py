@@ -126,7 +126,8 @@ class Stage:
 
     def followers(self, name: str) -> list[str]:
         leader = self.leader(name)
-        return sorted(p.facts.name for p in self.database(name).attached.values() if p.facts.name != leader)
+        names = (p.facts.name for p in self.database(name).attached.values() if p.facts.group == f"{name}-{FE}")
+        return sorted(pod for pod in names if pod != leader)
 
     def marks(self) -> list[str]:
         return [mark.kind for mark in self.world.violations]
