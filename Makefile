@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest
 OURS := starrocks_operator watcher lab plugins tests crds
 
@@ -50,15 +51,33 @@ run: deps  ## run the operator from this checkout against a cluster: make run KU
 	KUBECONFIG=$(abspath $(KUBECONFIG)) POD_NAMESPACE=$${POD_NAMESPACE:-starrocks} $(BIN)/python -m watcher
 
 .PHONY: test
-test: lint unit cluster molecule  ## every test
+test: lint unit rehearsal cluster molecule  ## every test
 
 .PHONY: unit
 unit: deps  ## the pure tests: seconds
 	$(PYTEST) tests/unit -q
 
+.PHONY: rehearsal
+rehearsal: deps  ## scale-ins on a virtual clock, with trouble at every turn: two minutes
+	$(PYTEST) tests/chaos -q
+
 .PHONY: cluster
 cluster: deps  ## the tests on the lab's control plane
 	$(PYTEST) tests/cluster -q
+
+# All parts are run, whatever becomes of the others.
+.PHONY: chaos
+chaos: deps  ## trouble at every call of every scenario, ten minutes of anything in any order, ten of crashes on the lab
+	@failed=; \
+	for part in "-m lab.rehearsal.sweep" "-m pytest tests/chaos/test_random.py -q --hypothesis-show-statistics" "-m lab.crashes"; do \
+		echo "== $$part"; \
+		time CHAOS_EXAMPLES=$(CHAOS_EXAMPLES) $(BIN)/python $$part || failed="$$failed [$$part]"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "chaos found something in$$failed" >&2; exit 1; fi
+
+.PHONY: crashes
+crashes: deps  ## ten minutes of crashes on the lab: the operator is killed at exact points of scale-ins
+	$(BIN)/python -m lab.crashes
 
 .PHONY: molecule
 molecule: deps  ## the Molecule scenarios, as a user would try them

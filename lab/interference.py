@@ -1,4 +1,4 @@
-"""An API server having a bad day: a proxy that answers 409, 429 or 500 when told to, and drops watches.
+"""An API server having a bad day: a proxy that answers 409, 429 or 500 when told to, drops watches, or lays ambushes.
 
 The operator is given the proxy's kubeconfig, with its own token in it; everything it does passes through here and goes
 on to the real API server, so that only the failures are made up.
@@ -10,9 +10,9 @@ import asyncio
 import re
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,34 @@ class Fault:
     met: int = 0
 
 
+@dataclass
+class Ambush:
+    """Does `act` at the number-th request whose "METHOD /path" matches; it says whether the request goes on.
+
+    afterwards: the server has answered, and the answer is held; otherwise the request itself is.
+    """
+
+    pattern: re.Pattern[str]
+    number: int
+    afterwards: bool
+    act: Callable[[], bool]
+    request: str = ""
+    met: threading.Event = field(default_factory=threading.Event)  # and `act` has ended
+    failure: Exception | None = None
+
+    def spring(self) -> bool:
+        """In a thread: what is done may take its time."""
+        try:
+            return self.act()
+        except Exception as failure:
+            self.failure = failure
+            return True
+        finally:
+            self.met.set()
+
+
 class Interference:
-    """A running proxy. `fail` and `drop_watches` may be called from any thread."""
+    """A running proxy. `fail`, `ambush` and `drop_watches` may be called from any thread."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self._kubeconfig = yaml.safe_load(kubeconfig.read_text())
@@ -43,6 +69,7 @@ class Interference:
         self._tls = ssl.create_default_context(cafile=cluster["certificate-authority"])
         self.requests: list[str] = []  # every "METHOD /path" that came, in order
         self._faults: list[Fault] = []
+        self._laid: Ambush | None = None
         self._watches: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -54,6 +81,15 @@ class Interference:
         fault = Fault(re.compile(pattern), status, times)
         self._faults.append(fault)
         return fault
+
+    def ambush(self, pattern: str, *, number: int, afterwards: bool, act: Callable[[], bool]) -> Ambush:
+        """Lay an ambush at the number-th request from now like `pattern`; one that was laid before is gone."""
+        self._laid = Ambush(re.compile(pattern), number, afterwards, act)
+        return self._laid
+
+    def lift(self) -> None:
+        """No ambush any more."""
+        self._laid = None
 
     def drop_watches(self) -> int:
         """Break every watch connection in the middle; returns how many there were."""
@@ -78,8 +114,19 @@ class Interference:
                 return fault
         return None
 
+    def _meet(self, line: str) -> Ambush | None:
+        ambush = self._laid
+        if ambush is None or not ambush.pattern.search(line):
+            return None
+        ambush.number -= 1
+        if ambush.number > 0:
+            return None
+        self._laid, ambush.request = None, line
+        return ambush
+
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        self.requests.append(f"{request.method} {request.path}")
+        line = f"{request.method} {request.path}"
+        self.requests.append(line)
         if fault := self._fault(request):
             headers = {"Retry-After": "1"} if fault.status == 429 else {}
             body = {
@@ -96,13 +143,20 @@ class Interference:
             assert task is not None
             self._watches.add(task)
             task.add_done_callback(self._watches.discard)
-        return await self._forward(request)
+        ambush = self._meet(line)
+        if ambush is not None and not ambush.afterwards:
+            if not await self._loop.run_in_executor(None, ambush.spring):
+                return _broken_off(request)
+            ambush = None
+        return await self._forward(request, ambush)
 
-    async def _forward(self, request: web.Request) -> web.StreamResponse:
+    async def _forward(self, request: web.Request, ambush: Ambush | None) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
         async with self._session.request(
             request.method, self._server + request.path_qs, headers=headers, data=await request.read() or None
         ) as answer:
+            if ambush is not None and not await self._loop.run_in_executor(None, ambush.spring):
+                return _broken_off(request)
             response = web.StreamResponse(status=answer.status)
             for name, value in answer.headers.items():
                 if name.lower() not in HOP_BY_HOP | {"content-encoding"}:
@@ -139,6 +193,12 @@ class Interference:
         self._thread.join(10)
         if not self._thread.is_alive():
             self._loop.close()
+
+
+def _broken_off(request: web.Request) -> web.StreamResponse:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response(status=502)
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 OWNER = "app.starrocks.ownerreference/name"
 COMPONENT = "app.kubernetes.io/component"
+NAMED_LOSS = "starrocks.com/force-drop-backend"
 STATEMENT = re.compile(
-    r"ALTER\s+SYSTEM\s+(?P<verb>ADD|DROP|DECOMMISSION|CANCEL\s+DECOMMISSION)\s+"
+    r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
     re.IGNORECASE,
 )
@@ -62,6 +63,7 @@ class Judge:
     _known: dict[Key, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     _replicas: dict[Key, int] = field(default_factory=dict)
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -70,7 +72,7 @@ class Judge:
         elif "statement" in event:
             self._statement(event)
         elif "mark" in event:
-            self._says(f"{event['mark']}: {event['text']}", event)
+            self._marked(event)
         else:
             self._learn(event)
 
@@ -84,6 +86,11 @@ class Judge:
         self._truth[key] = truth
         for node in truth["nodes"]:
             self._known[key][f"{node['host']}:{node['port']}"] = node
+
+    def _marked(self, mark: Mapping[str, Any]) -> None:
+        named = self._given_up.get((mark["namespace"], mark["cluster"]))
+        if not named or mark["mark"] not in ("drop-with-tablets", "tablet-lost"):
+            self._says(f"{mark['mark']}: {mark['text']}", mark)
 
     def _write(self, write: Heard) -> None:
         if write.by_operator:
@@ -99,8 +106,10 @@ class Judge:
                 self._replicas.pop(key, None)
             elif "replicas" in (answered.get("spec") or {}):
                 self._replicas[key] = int(answered["spec"]["replicas"])
-        elif write.resource == "starrocksclusters" and write.by_operator and "status" in answered:
-            self._noted[key] = answered["status"].get("nextStep") or {}
+        elif write.resource == "starrocksclusters" and "metadata" in answered:
+            self._given_up[key] = _given_up(answered["metadata"])
+            if write.by_operator:
+                self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
     # -- writes ------------------------------------------------------------------------------------------------
 
@@ -138,7 +147,8 @@ class Judge:
         if truth is None:
             yield f"I2: {pod} was taken away before there was a cluster"
         elif component == "be":
-            yield from _not_empty(truth, pod)
+            if self._given_up.get((write.namespace, cluster)) != pod:
+                yield from _not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
 
@@ -193,20 +203,27 @@ class Judge:
     def _said(self, line: Mapping[str, Any], match: re.Match[str]) -> Iterator[str]:
         verb, kind = (" ".join(match[group].upper().split()) for group in ("verb", "kind"))
         key = (line["namespace"], line["cluster"])
-        if re.search(r"\bFORCE\b", TARGET.sub("", match["targets"]), re.IGNORECASE):
-            yield "I3: FORCE"
+        force = re.search(r"\bFORCE\b", TARGET.sub("", match["targets"]), re.IGNORECASE)
         targets = TARGET.findall(match["targets"])
         if len(targets) != 1 and verb != "ADD":
             yield "I8: more than one member in one statement"
         for target in targets:
             if not _ours(target, line["cluster"]):
                 yield f"I4: {target} is none of ours"
-            if (verb, kind) in STEPS:
+            if force:
+                yield from self._forced(key, target)
+            elif (verb, kind) in STEPS:
                 yield from self._unannounced(key, STEPS[verb, kind], target)
-            if (verb, kind) == ("DROP", "BACKEND"):
+            if (verb, kind) == ("DROP", "BACKEND") and not force:
                 yield from self._dropped_backend(key, target)
             elif (verb, kind) == ("DROP", "FOLLOWER"):
                 yield from self._dropped_follower(key, target)
+
+    def _forced(self, key: Key, target: str) -> Iterator[str]:
+        """Only the one backend whose loss a person has named, for this very generation of the cluster."""
+        if self._given_up.get(key, "") != target.split(".")[0]:
+            yield f"I3: FORCE, and nobody named the loss of {target}"
+        yield from self._unannounced(key, "ForceDropBackend", target)
 
     def _dropped_backend(self, key: Key, target: str) -> Iterator[str]:
         row = self._known[key].get(target)
@@ -244,6 +261,11 @@ def _owner(write: Heard) -> Key:
     if component not in ("fe", "fe-observer") or cluster in ("", owner) or not ordinal.isdecimal():
         return "", ""
     return cluster, f"{owner}-{ordinal}"
+
+
+def _given_up(metadata: Mapping[str, Any]) -> str:
+    pod, _, generation = str((metadata.get("annotations") or {}).get(NAMED_LOSS, "")).strip().partition("@")
+    return pod if generation == str(metadata.get("generation")) else ""
 
 
 def _uid(write: Heard) -> str:

@@ -71,6 +71,16 @@ class Space:
         """Wish for another number of nodes in the spec."""
         self.patch("StarRocksCluster", name, {"spec": {component: {"replicas": replicas}}})
 
+    def autoscale(self, name: str, replicas: int) -> None:
+        """What a HorizontalPodAutoscaler does: it writes the scale subresource, which is of compute nodes."""
+        scale = self._resource("StarRocksCluster").subresources["scale"]
+        scale.patch(
+            body={"spec": {"replicas": replicas}},
+            name=name,
+            namespace=self.namespace,
+            content_type="application/merge-patch+json",
+        )
+
     def delete(self, kind: str, name: str, *, wait: bool = True) -> None:
         try:
             self._resource(kind).delete(name=name, namespace=self.namespace)
@@ -134,11 +144,11 @@ class Space:
                 return bool(condition.get("observedGeneration") == cluster["metadata"]["generation"])
         return False
 
-    def wait_ready(self, name: str, *, patience: float = 90.0) -> None:
+    def wait_ready(self, name: str, *, patience: float = 180.0) -> None:
         self.wait(lambda: self.ready(name), name, "to be Ready", patience=patience)
 
     def wait(
-        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 60.0, pause: float = 0.1
+        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 120.0, pause: float = 0.1
     ) -> None:
         """Wait for something about a cluster; its status is in the sentence when it does not come."""
 

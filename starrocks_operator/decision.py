@@ -27,6 +27,7 @@ class Context:
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
     frontend_claims: the frontends' volume claims, which carry the cluster id.
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
+    memory: what must not be forgotten of members on their way out, as lines for the marker.
     """
 
     profile: str
@@ -40,13 +41,14 @@ class Context:
     frontend_claims: tuple[str, ...] = ()
     wished: Mapping[str, int] = field(default_factory=dict)
     live: Mapping[str, int] = field(default_factory=dict)
+    memory: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Context:
-        lists = {name: tuple(document.get(name, ())) for name in ("components", "frontend_claims")}
+        lists = {name: tuple(document.get(name, ())) for name in ("components", "frontend_claims", "memory")}
         return cls(**{**document, **lists})
 
 

@@ -45,7 +45,7 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
 
 def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
     for name in workloads:
-        if name not in cluster.spec.components:
+        if name not in cluster.spec.components and live_replicas(workloads[name]):
             entry = COMPONENTS[name]
             yield Finding(
                 reason="ComponentOrphaned",

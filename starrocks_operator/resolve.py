@@ -12,6 +12,7 @@ from typing import Any
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership.frontend_count import growable_to, is_refused
+from starrocks_operator.membership.memory import Memory
 from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
@@ -62,6 +63,7 @@ def context_of(
         },
         wished=wished_of(cluster, workloads),
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
+        memory=Memory.of(cluster, observed.children).lines,
     )
 
 

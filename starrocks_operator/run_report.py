@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -26,6 +26,7 @@ class RunReport:
     message: a sentence for a person, without secrets.
     changed: the objects that were really changed, as "Kind/name".
     said: what the step itself said about its outcome.
+    stale: how many runs in a row found the same step stale.
     """
 
     fingerprint: str
@@ -36,3 +37,11 @@ class RunReport:
     changed: tuple[str, ...] = ()
     step: StepOutcome = StepOutcome.NONE
     said: str = ""
+    stale: int = 0
+
+    def after(self, before: RunReport | None) -> RunReport:
+        """This report, as the one that follows `before`: once stale is the world's way, again and again is a fault."""
+        if self.step != StepOutcome.STALE:
+            return self
+        again = before.stale if before is not None and before.fingerprint == self.fingerprint else 0
+        return replace(self, stale=again + 1)

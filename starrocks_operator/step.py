@@ -26,6 +26,7 @@ class StepKind(StrEnum):
     DECOMMISSION_BACKEND = "DecommissionBackend"
     CANCEL_DECOMMISSION = "CancelDecommission"
     DROP_BACKEND = "DropBackend"
+    FORCE_DROP_BACKEND = "ForceDropBackend"
     ADD_COMPUTE_NODE = "AddComputeNode"
     DROP_COMPUTE_NODE = "DropComputeNode"
     BLACKLIST_COMPUTE_NODE = "BlacklistComputeNode"

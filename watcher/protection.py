@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from starrocks_operator.observed import Protection
-from starrocks_operator.protection import LABEL, POLICIES
+from starrocks_operator.protection import LABEL, POLICIES, whole
 from watcher.kube import METADATA_ONLY, ApiError, Json, Kube
 
 T = TypeVar("T")
@@ -18,6 +18,11 @@ T = TypeVar("T")
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDING = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 GOOD, WANTING = 300.0, 20.0  # seconds that an answer is good for: all is there, or something is missing
+
+
+def pause_of(protection: Protection) -> float:
+    """After how many seconds it is worth another look."""
+    return (GOOD if whole(protection) else WANTING) + 1
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Guardian:
             try:
                 missing: tuple[str, ...] | None = tuple([name for name in POLICIES if not await self._in_force(name)])
             except ApiError as error:
-                missing = _hidden(error)
+                _must_be_hidden(error)
+                missing = None
             self._missing = _Kept(missing, self._clock() + (GOOD if missing == () else WANTING))
         return self._missing.answer
 
@@ -60,7 +66,8 @@ class Guardian:
                 found = await self._get(f"/api/v1/namespaces/{namespace}")
                 answer: bool | None = ((found or {}).get("metadata", {}).get("labels") or {}).get(LABEL) == "true"
             except ApiError as error:
-                answer = _hidden(error)
+                _must_be_hidden(error)
+                answer = None
             kept = self._labelled[namespace] = _Kept(answer, self._clock() + (GOOD if answer else WANTING))
         return kept.answer
 
@@ -73,7 +80,7 @@ class Guardian:
             raise
 
 
-def _hidden(error: ApiError) -> None:
+def _must_be_hidden(error: ApiError) -> None:
     """Not being allowed to look is an answer; anything else is trouble."""
     if error.status != 403:
         raise error

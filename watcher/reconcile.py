@@ -24,6 +24,7 @@ from watcher.logs import logger
 from watcher.metrics import FAILURES, RECONCILE_SECONDS, RECONCILES, SKIPS
 from watcher.observe import Observer, Sight
 from watcher.poisoned import explain, status_of_poisoned
+from watcher.protection import pause_of
 from watcher.queue import WorkQueue
 from watcher.settings import Settings
 from watcher.status_writer import GoneError, StatusWriter
@@ -99,6 +100,8 @@ class Reconciler:
         sight = await self.observer.observe(cluster, settled=memory.settled)
         if sight is None:
             return "looking"
+        if sight.observed.protection is not None:  # nobody tells us when policies come or go
+            self.queue.add(key, delay=pause_of(sight.observed.protection))
         if memory.settled and (memory.revision, memory.inputs) == (sight.revision, sight.inputs):
             self.queue.succeed(key)
             SKIPS.labels(why="unchanged").inc()
@@ -159,7 +162,7 @@ class Reconciler:
         return "ran" if result.report.succeeded else "failed"
 
     def _learn(self, key: Key, decision: Decision, result: Result, memory: _Memory) -> None:
-        report = memory.last_run = result.report
+        report = memory.last_run = result.report.after(memory.last_run)
         self.attempts.count(key, decision.fingerprint)
         self.observer.expect(key, result.versions, step=decision.step is not None)
         self.queue.add(key, delay=0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from lab.bench.scale_in import departures, waiting
 from lab.bench.trials import Figures, fleet, idle_events, quiet, settle
 from lab.space import open_space
 from lab.stack import ROOT, Stack
@@ -28,6 +30,9 @@ GO_TO_OBJECTS = {1: 0.6, 20: 11.5, 50: 21.0}
 BUDGET = {1: 4.0, 20: 1.0, 50: 1.0}  # times the Go operator's time to running
 ANSIBLE_OPERATOR_CPU = 6.3
 REPEATS = {1: 5, 20: 3, 50: 2}
+PARTS = ("applied", "fleet", "scale-in")
+MIGRATIONS = (0.0, 0.0, 0.0, 20.0, 90.0)  # seconds
+NODE_STEP, STATEMENTS, WAITING_CPU = 3.0, 12.0, 0.05
 
 
 def main() -> int:
@@ -35,6 +40,8 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, default=ROOT / ".lab" / "bench")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 20, 50])
     parser.add_argument("--fleet", type=int, default=200, help="clusters for the quiet and the idle-event trials")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="these parts and no others")
+    parser.add_argument("--leaving", type=int, default=20, help="clusters that are scaled in at once")
     parser.add_argument("--speed", type=float, default=100.0, help="the simulator's clock: fast enough not to count")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json")
     options = parser.parse_args()
@@ -44,7 +51,13 @@ def main() -> int:
         stack.simulate(speed=options.speed)
         stack.operate()
         stack.wait_until_ready()
-        results = measure(console, stack, sizes=options.sizes, fleet_size=options.fleet)
+        load = os.getloadavg()[0]  # before we are part of it: others at work make all figures worse
+        console.print(f"load of the machine at the start: {load:.1f} on {os.cpu_count()} cores")
+        sizes = options.sizes if "applied" in options.only else []
+        fleet_size = options.fleet if "fleet" in options.only else 0
+        leaving = options.leaving if "scale-in" in options.only else 0
+        results = {"load_at_start": load}
+        results |= measure(console, stack, sizes=sizes, fleet_size=fleet_size, leaving=leaving)
     finally:
         stack.stop()
     options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -53,13 +66,17 @@ def main() -> int:
     return 0
 
 
-def measure(console: Console, stack: Stack, *, sizes: Sequence[int], fleet_size: int) -> dict[str, Any]:
+def measure(console: Console, stack: Stack, *, sizes: Sequence[int], fleet_size: int, leaving: int) -> dict[str, Any]:
     fleet(stack, 1, namespace="warm-up")
     results: dict[str, Any] = {"applied": []}
     for size in sizes:
         trials = [fleet(stack, size, namespace=f"bench-{size}") for _ in range(REPEATS.get(size, 2))]
         results["applied"].append([asdict(trial) for trial in trials])
         show_fleet(console, size, trials)
+    if leaving:  # before the large fleet, which would be looked after meanwhile
+        results["departures"] = departures(stack, MIGRATIONS)
+        results["waiting"] = waiting(stack, leaving, seconds=120)
+        show_scale_in(console, results)
     if fleet_size:
         space = open_space(stack, "bench-fleet")
         settle(space, fleet_size)
@@ -106,6 +123,41 @@ def show_rest(console: Console, results: dict[str, Any]) -> None:
     table.add_row("CPU of an event that changes nothing, ms", f"{idle['cpu_ms_per_event']:.2f}", "< 5")
     table.add_row("Ansible runs in these events", str(idle["ansible_runs"]), "0")
     console.print(table)
+
+
+def show_scale_in(console: Console, results: dict[str, Any]) -> None:
+    title = f"backends leave, 5 → 3, {len(results['departures'])} times; seconds that a step could have been earlier"
+    table = Table("figure", "median (min – max)", "budget", "verdict", title=title)
+    steps = [step for one in results["departures"] for step in one["steps"]]
+    for kind, words in (
+        ("setting", "FE's setting is held, restored"),
+        ("order", "told to leave"),
+        ("shrink", "empty → its pod goes"),
+        ("drop", "its pod is gone → forgotten"),
+    ):
+        extra = [step["extra"] for step in steps if step["kind"] == kind]
+        table.add_row(words, spread(extra), f"< {NODE_STEP:.0f} each", verdict(statistics.median(extra) < NODE_STEP))
+    nodes = [sum(step["extra"] for step in one["steps"]) / one["nodes"] for one in results["departures"]]
+    table.add_row("all steps, per node", spread(nodes), "", "")
+    for one in results["departures"]:
+        table.add_row(f"wish → Ready, migration {one['migration']:.1f} s", f"{one['total']:.1f}", "", "")
+    console.print(table)
+    figures = results["waiting"]
+    table = Table("figure", "value", "budget", "verdict", title=f"{figures['clusters']} scale-ins at once, waiting")
+    rate, share, runs = (figures[key] for key in ("statements_per_minute_and_cluster", "cpu_share", "ansible_runs"))
+    table.add_row(
+        "FE statements a minute and cluster", f"{rate:.1f}", f"< {STATEMENTS:.0f}", verdict(rate < STATEMENTS)
+    )
+    table.add_row("CPU, share of a core", f"{share:.1%}", f"≤ {WAITING_CPU:.0%}", verdict(share <= WAITING_CPU))
+    table.add_row("Ansible runs", str(runs), "0", verdict(runs == 0 and figures["still_draining"]))
+    writes = figures["api_writes_per_minute_and_cluster"]
+    table.add_row("API writes a minute and cluster (status)", f"{writes:.1f}", "", "")
+    table.add_row("memory of all processes, MiB", f"{figures['memory_mib']:.0f}", "", "")
+    console.print(table)
+
+
+def verdict(kept: bool) -> str:
+    return "[green]kept[/]" if kept else "[red]missed[/]"
 
 
 if __name__ == "__main__":

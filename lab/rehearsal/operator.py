@@ -106,7 +106,7 @@ class Operator:
         pause = self._attempts.pause(cluster.key, decision.fingerprint, generation=cluster.generation)
         if pause > 0:
             return min(pause, 5.0)
-        self._last_run = self._run(cluster, decision)
+        self._last_run = self._run(cluster, decision).after(self._last_run)
         self._attempts.count(cluster.key, decision.fingerprint)
         return 1.0
 
@@ -157,6 +157,7 @@ class Operator:
             reason=reason,
             message=message if reason else "",
             step=outcome,
+            said=message,
         )
 
     def _apply(self, wanted: Mapping[str, Any]) -> None:
@@ -173,22 +174,29 @@ class Operator:
         """The `member` module: Lease, everything read afresh, decided again, one step."""
         if objection := self._lease_objection():
             return StepOutcome.STALE, objection
+        cluster = StarRocksCluster.parse(self._raw())
+
+        def objection() -> str:
+            changed = StarRocksCluster.parse(self._raw()).generation != cluster.generation
+            return self._lease_objection() or ("the spec was changed meanwhile" if changed else "")
+
         outcome, message = take(
             step,
-            cluster=StarRocksCluster.parse(self._raw()),
+            cluster=cluster,
             observed=self._observed(None),
             credentials=ROOT,
             pool=self._pool,
             default_profile="safe",
-            hand=self._hand,
+            hand=partial(self._hand, objection),
+            objection=objection,
         )
         self.steps.append(f"{step.kind} {step.target.split('.')[0]}: {outcome}")
         return outcome, message
 
-    def _hand(self, step: Step, deed: Deed) -> Result:
+    def _hand(self, objection: Callable[[], str], step: Step, deed: Deed) -> Result:
         """A step on the API server; if the answer is lost, looking tells whether it was done."""
-        if objection := self._lease_objection():
-            return StepOutcome.STALE, objection
+        if reason := objection():
+            return StepOutcome.STALE, reason
         kubernetes = self._around.kubernetes
 
         def write() -> None:

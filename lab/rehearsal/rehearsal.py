@@ -12,6 +12,7 @@ from lab.rehearsal.invariants import HUMAN, Invariants
 from lab.rehearsal.kubernetes import Json, Kubernetes
 from lab.rehearsal.operator import Operator, Surroundings
 from lab.simulator.model import Outcome, Session, Timing
+from lab.simulator.model.surroundings import named_loss
 from lab.simulator.model.world import Options
 from lab.simulator.stage import Stage
 from starrocks_operator.observed import ObjectKey, Raw
@@ -96,6 +97,10 @@ class Rehearsal:
 
     def _noticed(self, by: str, before: Raw | None, after: Raw | None) -> None:
         """A watch event: everybody looks soon, but the one who did it."""
+        if after is not None and after["kind"] == CLUSTER.kind:
+            metadata = after["metadata"]
+            named = named_loss(metadata.get("annotations") or {}, metadata["generation"])
+            self.stage.surroundings.losses_named["default", NAME] = named
         for name in self._due:
             if name != by and name not in self._stopped and (after or before or {}).get("kind") != "Lease":
                 self._due[name] = min(self._due[name], self.now + NOTICE)
@@ -183,6 +188,10 @@ class Rehearsal:
         metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
         self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
 
+    def lose_status(self) -> None:
+        """The resource comes back from a backup, without its status."""
+        self.kubernetes.put({name: value for name, value in self.raw.items() if name != "status"}, by=HUMAN)
+
     def annotate(self, **annotations: str) -> None:
         """A person sets annotations; `stall_seconds` stands for starrocks.com/stall-seconds."""
         raw = self.raw
@@ -247,7 +256,8 @@ class Rehearsal:
         ]
         assert sorted(members) == sorted(wanted), f"{members}\n{self.story()}"
         assert not any(row.decommissioned for row in database.state.nodes), self.story()
-        unhealthy = [t for t in database.tablets.tablets.values() if database.tablets.unhealthy(t)]
+        tablets = [tablet for tablet in database.tablets.tablets.values() if not tablet.given_up]
+        unhealthy = [tablet for tablet in tablets if database.tablets.unhealthy(tablet)]
         assert not unhealthy, f"{len(unhealthy)} tablets lack copies"
 
     def _timestamp(self) -> str:

@@ -80,6 +80,18 @@ def cancelled(component: str, *wishes: int, at: float) -> Play:
     return play
 
 
+def _given_up(rehearsal: Rehearsal) -> None:
+    """The leaving backend is dead for good and has the only copy of some tablets; its owner names that loss."""
+    rehearsal.annotate(stall_seconds="60")
+    rehearsal.stage.fault("sample-be-3", "kill")
+    rehearsal.let(40)
+    rehearsal.wish(be=3)
+    rehearsal.until(lambda: rehearsal.condition("Degraded")["reason"] == "ScaleInStalled", "the scale-in to stall")
+    rehearsal.annotate(force_drop_backend=f"sample-be-3@{rehearsal.raw['metadata']['generation']}")
+    rehearsal.until_settled()
+    assert rehearsal.stage.world.consented, rehearsal.story()
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "bring-up": Scenario(play=_nothing, founded=False),
     "frontend-volume-lost": Scenario(play=_lost_frontend),
@@ -93,6 +105,7 @@ SCENARIOS: Mapping[str, Scenario] = {
         play=_wishes(*({"fe-observer": count} for count in (4, 1, 0, 1))),
         cluster={"fe": 3, "fe-observer": 2, "be": 3, "cn": 1},
     ),
+    "backend-given-up": Scenario(play=_given_up, cluster={"fe": 3, "be": 4, "cn": 0}),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
 }

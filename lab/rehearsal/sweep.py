@@ -41,6 +41,7 @@ TROUBLES: Mapping[str, Callable[[Rehearsal, int], Trouble]] = {
     "loses": lambda _, number: Loses(number),
     "second": lambda rehearsal, number: Meanwhile(number, act=lambda: _second_operator(rehearsal)),
     "paused": lambda rehearsal, number: Meanwhile(number, act=lambda: _pause(rehearsal)),
+    "forgets": lambda rehearsal, number: Meanwhile(number, act=rehearsal.lose_status),
     "slow": lambda rehearsal, number: Meanwhile(number, act=lambda: rehearsal.stage.after(PAUSED)),
 }
 UNLEASED = frozenset({"second"})  # both believe that they may act

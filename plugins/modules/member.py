@@ -127,7 +127,12 @@ def attempt(play, check_mode):
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)
-    lent = hands.Hands(api, lambda: lease_problem(api, operator))
+
+    def objection():
+        """FE may have taken long to be looked at: the Lease may be another's by now, and the wish another one."""
+        return lease_problem(api, operator) or wish_problem(api, cluster)
+
+    lent = hands.Hands(api, objection)
     try:
         outcome, message = take(
             step,
@@ -138,6 +143,7 @@ def attempt(play, check_mode):
             default_profile=operator.get("default_profile", "safe"),
             dry_run=check_mode,
             hand=lent.do,
+            objection=objection,
         )
         return outcome, message, lent.written
     finally:
@@ -151,6 +157,14 @@ def lease_problem(api, operator):
         return ""
     found = fresh.read_lease(api, lease["namespace"], lease["name"])
     return lease_objection(found, identity=operator["identity"], now=datetime.now(UTC))
+
+
+def wish_problem(api, cluster):
+    """Why the spec that the step was decided for is not the spec any more; empty if it is."""
+    now = fresh.read_cluster(api, cluster.namespace, cluster.name)
+    if now is None or now.uid != cluster.uid or now.is_deleted:
+        return "the cluster is gone"
+    return "" if now.generation == cluster.generation else "the spec was changed meanwhile"
 
 
 if __name__ == "__main__":

@@ -24,7 +24,10 @@ from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, Step
 
 Result = tuple[StepOutcome, str]
 Hand = Callable[[Step, Deed], Result]
-"""Does a deed on the API server; says what became of it. The Lease is checked once more before it."""
+"""Does a deed on the API server; says what became of it. It asks for an objection once more before it."""
+
+Objection = Callable[[], str]
+"""Asked right before the statement: why nothing may be done any more, as a sentence; empty: it may."""
 
 
 def take(
@@ -37,11 +40,12 @@ def take(
     default_profile: str,
     dry_run: bool = False,
     hand: Hand | None = None,
+    objection: Objection = lambda: "",
 ) -> Result:
     """Look at FE, decide again, and if the step is still the one to take, take it.
 
     observed: as just read from the API server, without FE's view. dry_run: everything but the statement or the write.
-    hand: what takes steps of Kubernetes; without it they fail.
+    hand: what takes steps of Kubernetes; without it they fail. objection: FE may have taken long to be looked at.
     """
     recorded = cluster.status.next_step.hash if cluster.status and cluster.status.next_step else ""
     if recorded != step.hash:
@@ -60,15 +64,22 @@ def take(
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
     if step.kind in LOCAL_STEPS:
         told = tuple(place for place in places if place.pod in (view.blacklists or {}))
-        if dry_run:
-            return StepOutcome.NONE, f"{step.kind} {step.target}: it would be taken."
+        if refused := _refused(step, objection, dry_run=dry_run):
+            return refused
         return perform_everywhere(step, places=told, credentials=credentials, pool=pool)
     leader = leader_endpoint(places, view.leader)
     if leader is None:
         return StepOutcome.STALE, f"{step.kind} {step.target}: the leader is not one of this cluster's pods."
+    if refused := _refused(step, objection, dry_run=dry_run):
+        return refused
+    return perform(step, leader=leader, credentials=credentials, pool=pool)
+
+
+def _refused(step: Step, objection: Objection, *, dry_run: bool) -> Result | None:
     if dry_run:
         return StepOutcome.NONE, f"{step.kind} {step.target}: it would be taken."
-    return perform(step, leader=leader, credentials=credentials, pool=pool)
+    reason = objection()
+    return (StepOutcome.STALE, f"{step.kind} {step.target}: {reason}.") if reason else None
 
 
 def _by_hand(

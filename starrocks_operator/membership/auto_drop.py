@@ -14,7 +14,6 @@ from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, S
 from starrocks_operator.step import Step, StepKind
 
 AUTO_DROP = "drop_backend_after_decommission"
-SCHEDULING = "tablet_sched_max_scheduling_tablets"
 OFF = "false"
 
 
@@ -38,7 +37,7 @@ def auto_drop_of(cases: Iterable[Case], kind: Kind, ground: Ground, *, objection
 
 
 def _needs_it(case: Case, *, objection: bool) -> bool:
-    if case.standing in (Standing.DRAINING, Standing.DRAINED):
+    if case.standing in (Standing.DRAINING, Standing.DRAINED, Standing.GIVEN_UP):
         return True
     return case.move == Move.ORDER and not objection
 

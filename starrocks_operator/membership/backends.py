@@ -20,6 +20,7 @@ TABLE: Table = {
         Standing.ALIVE: Move.ORDER,
         Standing.DEAD: Move.ORDER,  # FE rebuilds what it held from the other copies
         Standing.DRAINING: Move.WATCH,
+        Standing.GIVEN_UP: Move.SHRINK,
         Standing.DRAINED: Move.SHRINK,
         Standing.FOREIGN: Move.REPORT,
         Standing.FOREIGN_DRAINED: Move.SHRINK,
@@ -32,6 +33,7 @@ TABLE: Table = {
         Standing.ALIVE: Move.ORDER,
         Standing.DEAD: Move.ORDER,
         Standing.DRAINING: Move.WATCH,
+        Standing.GIVEN_UP: Move.WAIT,
         Standing.DRAINED: Move.WAIT,
         Standing.FOREIGN: Move.REPORT,
         Standing.FOREIGN_DRAINED: Move.WAIT,
@@ -45,6 +47,7 @@ TABLE: Table = {
         Standing.ALIVE: Move.ORDER,
         Standing.DEAD: Move.ORDER,
         Standing.DRAINING: Move.WATCH,
+        Standing.GIVEN_UP: Move.FORFEIT,
         Standing.DRAINED: Move.DROP,
         Standing.FOREIGN: Move.REPORT,
         Standing.FOREIGN_DRAINED: Move.DROP,
@@ -57,6 +60,7 @@ BACKENDS = Kind(
     holds_tablets=True,
     add=StepKind.ADD_BACKEND,
     drop=StepKind.DROP_BACKEND,
+    forfeit=StepKind.FORCE_DROP_BACKEND,
     order=StepKind.DECOMMISSION_BACKEND,
     cancel=StepKind.CANCEL_DECOMMISSION,
 )

@@ -14,7 +14,7 @@ from starrocks_operator.decision import Finding
 from starrocks_operator.membership.pods import instant
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.claim_marks import CLUSTER_ID, claimed_ids
-from starrocks_operator.objects.names import marker_name
+from starrocks_operator.objects.config_maps import MARKER_CLUSTER_ID, marker_data
 from starrocks_operator.observed import Children, FrontendView
 
 
@@ -33,12 +33,8 @@ class Founding:
 
 
 def marked_cluster_id(cluster: StarRocksCluster, children: Children) -> str:
-    """The cluster id in the marker, if the marker is this very cluster's and not a namesake's."""
-    marker = children.get("ConfigMap", marker_name(cluster))
-    data = (marker or {}).get("data") or {}
-    owners = (marker or {}).get("metadata", {}).get("ownerReferences") or ()
-    ours = data.get("owner-uid") == cluster.uid or not owners  # orphaned: its cluster is being applied again
-    return str(data.get("cluster-id") or "") if ours else ""
+    """The cluster id in the marker."""
+    return str(marker_data(cluster, children).get(MARKER_CLUSTER_ID) or "")
 
 
 def founding_of(cluster: StarRocksCluster, children: Children, view: FrontendView | None) -> Founding:

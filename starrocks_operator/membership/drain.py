@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from starrocks_operator.decision import Finding
-from starrocks_operator.membership.auto_drop import SCHEDULING
 from starrocks_operator.membership.memory import Progress
-from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, Standing
+from starrocks_operator.membership.named_loss import given_up
+from starrocks_operator.membership.node_table import SCHEDULING, Case, Ground, Kind, Move, Standing
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.slots import Roster
 from starrocks_operator.observed import ComputeRow
 from starrocks_operator.step import Step
 
-GOING = frozenset({Standing.DRAINING, Standing.DRAINED, Standing.FOREIGN, Standing.FOREIGN_DRAINED})
+GOING = frozenset({Standing.DRAINING, Standing.DRAINED, Standing.GIVEN_UP, Standing.FOREIGN, Standing.FOREIGN_DRAINED})
 GIBIBYTE = 2**30
 SOONEST, PATIENT, IDLE = 2.0, 33.0, 50.0
 """Seconds between two looks at nodes that leave; the last where a person has to act, and FE is asked for the cause.
@@ -102,7 +102,33 @@ def _began(row: ComputeRow, ground: Ground) -> datetime:
     return ground.memory.leaving_since(row) or ground.now
 
 
+def forfeit(case: Case, kind: Kind, ground: Ground) -> Outlook:
+    """The step by which FE forgets it and what is left on it: when its pod is gone, and FE sees that, too."""
+    name, row = f"{kind.word} {case.slot.name}", case.row
+    if row is None or kind.forfeit is None:  # not reachable through the tables; said for the type checker
+        return Outlook()
+    if row.alive:
+        return Outlook(waits=(f"{name} is given up: FE still counts it as alive",))
+    return Outlook(
+        step=Step(
+            kind=kind.forfeit,
+            target=row.target,
+            reason=f"{name.capitalize()} is given up with {row.tablets} tablets on it, as its owner says.",
+            reversible=False,
+            expects=(
+                ("id", row.id),
+                ("alive", "false"),
+                ("decommissioned", "true"),
+                ("consent", f"{ground.named.pod}@{ground.named.generation}"),
+            ),
+        ),
+        waits=(f"{name} is given up: FE is told to forget it, and {row.tablets} tablets with it",),
+    )
+
+
 def drained_word(case: Case, kind: Kind) -> str:
+    if case.standing == Standing.GIVEN_UP and case.row:
+        return f"is given up with {case.row.tablets} tablets on it, as its owner says"
     if kind.holds_tablets:
         return "holds no tablet any more"
     return "has had its time to finish its queries" if case.row and case.row.running_queries else "runs no query"
@@ -171,13 +197,15 @@ def stall(case: Case, cases: Sequence[Case], kind: Kind, ground: Ground) -> Find
     if row is None or not kind.holds_tablets or case.slot.wanted:
         return None
     progress = ground.memory.progress(row, ground.now)
+    if case.standing == Standing.GIVEN_UP:
+        return given_up(case.slot.name, progress)
     if ground.now - progress.at < ground.stall:
         return None
     return Finding(
         reason="ScaleInStalled",
         message=f"Backend {case.slot.name} is leaving, and since {progress.at:%Y-%m-%d %H:%M} UTC no tablet has left "
         f"it ({progress.left} are there): {_cause(row, cases, ground)} Nothing is forced; it goes on when this is "
-        "resolved, and setting replicas back takes it back.",
+        f"resolved, and setting replicas back takes it back. {ground.named.way_out(case.slot.name)}",
         degraded=True,
     )
 
@@ -191,7 +219,7 @@ def _cause(row: ComputeRow, cases: Sequence[Case], ground: Ground) -> str:
     if ground.replication is not None and len(staying) < ground.replication:
         return f"{len(staying)} backends would be left, and there are tables with replication_num {ground.replication}."
     if not row.alive:
-        return "it is dead itself, and FE has no other good copy of these tablets. It must come back."
+        return "it is dead itself, and FE has no other good copy of these tablets. It should come back."
     if dead:
         return f"{', '.join(dead)} is dead, so that there are too few backends, or too few good copies."
     if staying and all(other.free_bytes is not None and not other.free_bytes for other in staying):

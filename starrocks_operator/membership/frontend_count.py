@@ -7,14 +7,14 @@ metadata of a dropped member.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.membership.lost_volume import meta_claim
+from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.quorum import OUTAGE_CONSENT
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.status import Member
 from starrocks_operator.objects.names import pod_name
 from starrocks_operator.observed import Observed, Raw
 
@@ -51,19 +51,9 @@ def refusal(cluster: StarRocksCluster, live: int | None) -> Finding | None:
     return Finding(reason="ScaleInRefused", message=message)
 
 
-def known_frontends(cluster: StarRocksCluster) -> dict[str, str]:
-    """By pod, the member name that FE last had for it, as the status tells; of dropped ones, too."""
-    return {member.name: member.id for member in _frontends(cluster) if member.name and member.id}
-
-
-def _listed_last(cluster: StarRocksCluster) -> set[str]:
-    """The pods whose members FE listed when it was last heard."""
-    return {member.name for member in _frontends(cluster) if member.id and member.state != DROPPED}
-
-
-def _frontends(cluster: StarRocksCluster) -> Iterator[Member]:
-    members = cluster.status.members if cluster.status else ()
-    return (member for member in members if member.kind == "frontend")
+def known_frontends(memory: Memory) -> dict[str, str]:
+    """By pod, the member name that FE last had for it; of dropped ones, too."""
+    return {pod: member.id for pod, member in memory.frontends.items() if member.id}
 
 
 def growable_to(
@@ -83,9 +73,10 @@ def growable_to(
     view = observed.view
     heard = view is not None and view.leader is not None and view.frontends is not None
     listed = {row.host.split(".")[0] for row in (view.frontends or () if heard and view else ())}
-    if not heard and not any(_frontends(cluster)):
+    known = Memory.of(cluster, observed.children).frontends
+    if not heard and not known:
         return max(wished, live)
-    listed |= set() if heard else _listed_last(cluster)
+    listed |= set() if heard else {pod for pod, member in known.items() if member.id and member.state != DROPPED}
     configuration = observed.configurations.get(component)
     meta_dir = (configuration.properties if configuration else {}).get("meta_dir", "")
     claims: Mapping[str, Raw] = {

@@ -1,21 +1,25 @@
 """What the status remembers of members on their way out: who ordered it, since when, and how it gets on.
 
 Intent is written there before the statement, so that after a crash what we ordered is known from what somebody else
-did. A row that FE gave a new id is another member, and nothing is remembered of it.
+did. A row that FE gave a new id is another member, and nothing is remembered of it. A lost status is made good for by
+the marker (`second_memory`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from starrocks_operator.membership.pods import instant
+from starrocks_operator.membership.second_memory import US, held_in, lines_of, members_in
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.status import Member
-from starrocks_operator.observed import ComputeRow
+from starrocks_operator.objects.config_maps import MARKER_MEMORY, marker_data
+from starrocks_operator.observed import Children, ComputeRow
 
-US = "operator"
+__all__ = ["ORDER_OUTSTANDING", "US", "Memory", "Progress"]
+
 ORDER_OUTSTANDING = timedelta(seconds=60)
 """So long after it was recorded, an order that FE does not show yet may still arrive there."""
 
@@ -32,7 +36,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Memory:
-    """The status, as far as leaving members are concerned.
+    """The status, as far as leaving members are concerned; where it tells of no member, the marker.
 
     members: by host and id. held: FE's settings that we changed, with their old values.
     """
@@ -41,14 +45,24 @@ class Memory:
     held: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cluster: StarRocksCluster) -> Memory:
+    def of(cls, cluster: StarRocksCluster, children: Children) -> Memory:
         status = cluster.status
-        if status is None:
-            return cls()
-        return cls(
-            members={(member.host.lower(), member.id or ""): member for member in status.members},
-            held={setting.name: setting.was for setting in status.held_settings},
-        )
+        members: Iterable[Member] = status.members if status else ()
+        held = {setting.name: setting.was for setting in status.held_settings} if status else {}
+        if not members and not held:
+            text = marker_data(cluster, children).get(MARKER_MEMORY, "")
+            members, held = members_in(text), held_in(text)
+        return cls(members={(member.host.lower(), member.id or ""): member for member in members}, held=held)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the marker is to remember of this."""
+        return lines_of(self.members.values(), self.held)
+
+    @property
+    def frontends(self) -> dict[str, Member]:
+        """By pod."""
+        return {m.name: m for m in self.members.values() if m.kind == "frontend" and m.name}
 
     def member(self, row: ComputeRow) -> Member | None:
         return self.members.get((row.host.lower(), row.id))

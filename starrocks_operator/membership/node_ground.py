@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from starrocks_operator.decision import Context
-from starrocks_operator.membership.auto_drop import AUTO_DROP, SCHEDULING
+from starrocks_operator.membership.auto_drop import AUTO_DROP
 from starrocks_operator.membership.backends import BACKENDS, SHARED_DATA_BACKENDS
 from starrocks_operator.membership.memory import US, Memory
-from starrocks_operator.membership.node_table import DEFAULT_DRAIN, DEFAULT_STALL, Ground, Kind
+from starrocks_operator.membership.named_loss import NamedLoss
+from starrocks_operator.membership.node_table import DEFAULT_DRAIN, DEFAULT_STALL, SCHEDULING, Ground, Kind
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import ComponentName, StarRocksCluster
 from starrocks_operator.model.status import Member
@@ -22,6 +23,7 @@ STALL_SECONDS = "starrocks.com/stall-seconds"
 DRAIN_SECONDS = "starrocks.com/query-drain-seconds"
 """Annotation: how long a leaving compute node may take to finish its queries."""
 
+_NOWHERE = ("leaving", "stalled", "given-up")
 LONGEST = 7 * 86400
 
 
@@ -33,12 +35,13 @@ def node_ground(
         now=observed.now,
         since=since,
         grace=grace,
-        memory=Memory.of(cluster),
+        memory=Memory.of(cluster, observed.children),
         settings=view.settings if view else None,
         replication=view.replication if view else None,
         blacklists=view.blacklists if view else None,
         drain=_seconds(cluster.annotations, DRAIN_SECONDS, DEFAULT_DRAIN),
         stall=_seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL),
+        named=NamedLoss.of(cluster),
     )
 
 
@@ -51,12 +54,12 @@ def backend_kind(context: Context) -> Kind:
 def questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
     """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
     nowhere; while they do leave, only what must be noticed when a frontend forgets it."""
-    status = cluster.status
-    members = status.members if status else ()
-    blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, "cn", "computeNode") > 0
-    if _to_tell(cluster, children, "be", "backend") > 0:
+    memory = Memory.of(cluster, children)
+    members = tuple(memory.members.values())
+    blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, members, "cn", "computeNode") > 0
+    if _to_tell(cluster, children, members, "be", "backend") > 0:
         return Questions(settings=(AUTO_DROP, SCHEDULING), replication=True, blacklists=blacklists)
-    held = _told("backend", members) > 0 or bool(status and status.held_settings)
+    held = _told("backend", members) > 0 or bool(memory.held)
     return Questions(settings=(AUTO_DROP,) if held else (), blacklists=blacklists)
 
 
@@ -64,13 +67,15 @@ def _told(kind: str, members: Iterable[Member]) -> int:
     return sum(member.kind == kind and member.ordered_by == US for member in members)
 
 
-def _to_tell(cluster: StarRocksCluster, children: Children, component: ComponentName, kind: str) -> int:
+def _to_tell(
+    cluster: StarRocksCluster, children: Children, members: Sequence[Member], component: ComponentName, kind: str
+) -> int:
     """How many have yet to be told to leave, or get nowhere."""
-    spec, members = cluster.spec.component(component), cluster.status.members if cluster.status else ()
+    spec = cluster.spec.component(component)
     live = children.get("StatefulSet", stateful_set_name(cluster, component))
     places = int(((live or {}).get("spec") or {}).get("replicas", 1)) if live else 0
     surplus = places - (spec.replicas if spec is not None else places) - _told(kind, members)
-    return max(surplus, 0) + sum(member.kind == kind and member.state in ("leaving", "stalled") for member in members)
+    return max(surplus, 0) + sum(member.kind == kind and member.state in _NOWHERE for member in members)
 
 
 def _seconds(annotations: Mapping[str, str], name: str, default: timedelta) -> timedelta:

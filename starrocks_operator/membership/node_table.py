@@ -8,11 +8,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from starrocks_operator.membership.memory import Memory
+from starrocks_operator.membership.named_loss import NamedLoss
 from starrocks_operator.membership.slots import DEFAULT_GRACE, Slot
 from starrocks_operator.observed import ComputeRow
 from starrocks_operator.step import StepKind
 
 NodeSlot = Slot[ComputeRow]
+
+SCHEDULING = "tablet_sched_max_scheduling_tablets"
+"""FE's setting; at 0 it moves no tablets."""
 
 DEFAULT_DRAIN = timedelta(seconds=300)
 DEFAULT_STALL = timedelta(seconds=600)
@@ -38,6 +42,7 @@ class Standing(StrEnum):
     DEAD = "dead"
     DRAINING = "draining"  # we told it to leave: it gives its tablets away, or finishes its queries
     DRAINED = "drained"  # nothing is left on it
+    GIVEN_UP = "given-up"  # it gets nowhere with that, and its owner named the loss of what is left
     FOREIGN = "foreign"  # somebody else decommissions it
     FOREIGN_DRAINED = "foreign-drained"
 
@@ -53,6 +58,7 @@ class Move(StrEnum):
     CANCEL = "cancel"  # take our order back
     SHRINK = "shrink"  # take its place in the StatefulSet away
     DROP = "drop"  # let FE forget it
+    FORFEIT = "forfeit"  # let FE forget it with what is left on it
     REPORT = "report"
 
 
@@ -67,6 +73,7 @@ MEMBER: Mapping[Standing, Move] = {
     Standing.DEAD: Move.WAIT,
     Standing.DRAINING: Move.CANCEL,
     Standing.DRAINED: Move.CANCEL,
+    Standing.GIVEN_UP: Move.CANCEL,
     Standing.FOREIGN: Move.REPORT,
     Standing.FOREIGN_DRAINED: Move.REPORT,
 }
@@ -79,6 +86,7 @@ class Kind:
 
     holds_tablets: whether it may go only when FE counts no tablet on it; else when its queries are done.
     order, cancel: None: FE is not told that it leaves.
+    forfeit: None: nothing is ever lost with it.
     """
 
     word: str
@@ -86,6 +94,7 @@ class Kind:
     holds_tablets: bool
     add: StepKind
     drop: StepKind
+    forfeit: StepKind | None = None
     order: StepKind | None = None
     cancel: StepKind | None = None
 
@@ -101,6 +110,7 @@ class Ground:
         unknown.
     drain: how long a leaving node may take to finish its queries.
     stall: how long without progress until a person is told.
+    named: the backend whose loss its owner named.
     """
 
     now: datetime
@@ -112,6 +122,7 @@ class Ground:
     blacklists: Mapping[str, frozenset[str]] | None = None
     drain: timedelta = DEFAULT_DRAIN
     stall: timedelta = DEFAULT_STALL
+    named: NamedLoss = field(default_factory=NamedLoss)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +156,9 @@ def standing_of(slot: NodeSlot, row: ComputeRow | None, kind: Kind, ground: Grou
         return Standing.STARTING if slot.runs else Standing.ABSENT
     if kind.holds_tablets and row.decommissioned:
         if ground.memory.ordered(row):
-            return Standing.DRAINED if row.tablets == 0 else Standing.DRAINING
+            if row.tablets == 0:
+                return Standing.DRAINED
+            return Standing.GIVEN_UP if _is_given_up(slot, row, ground) else Standing.DRAINING
         return Standing.FOREIGN_DRAINED if row.tablets == 0 else Standing.FOREIGN
     if not row.alive:
         return Standing.DEAD if row.last_start_time else Standing.JOINING
@@ -154,6 +167,14 @@ def standing_of(slot: NodeSlot, row: ComputeRow | None, kind: Kind, ground: Grou
     if kind.holds_tablets or not _is_shut_off(slot, row, kind, ground):
         return Standing.ALIVE
     return Standing.DRAINING if _is_busy(row, ground) else Standing.DRAINED
+
+
+def _is_given_up(slot: NodeSlot, row: ComputeRow, ground: Ground) -> bool:
+    """Its owner named it, and FE, free to move tablets, has moved none of it for long."""
+    if slot.wanted or slot.name != ground.named.pod or not row.tablets:
+        return False
+    free = (ground.settings or {}).get(SCHEDULING, "0") != "0"
+    return free and ground.now - ground.memory.progress(row, ground.now).at >= ground.stall
 
 
 def blacklisted(row: ComputeRow, ground: Ground) -> bool:

@@ -10,6 +10,7 @@ from starrocks_operator.membership.drain import (
     PATIENT,
     cancel,
     drained_word,
+    forfeit,
     objection_to_leaving,
     order,
     stall,
@@ -24,7 +25,18 @@ from starrocks_operator.step import Step
 
 __all__ = ["Ground", "cases_of", "plan"]
 
-ORDER = (Move.CANCEL, Move.ADD, Move.SHRINK, Move.DROP, Move.WATCH, Move.ORDER, Move.WAIT, Move.REPORT, Move.REST)
+ORDER = (
+    Move.CANCEL,
+    Move.ADD,
+    Move.SHRINK,
+    Move.DROP,
+    Move.FORFEIT,
+    Move.WATCH,
+    Move.ORDER,
+    Move.WAIT,
+    Move.REPORT,
+    Move.REST,
+)
 """Which move goes first: what is taken back, then who joins, then what was begun is ended. FE's hold goes before all
 that empties a node, and is given up after everything else."""
 
@@ -52,7 +64,10 @@ def plan(roster: Roster[ComputeRow], kind: Kind, ground: Ground) -> Outlook:
 
 
 def _findings(cases: Sequence[Case], kind: Kind, ground: Ground) -> tuple[Finding, ...]:
-    found = [stall(case, cases, kind, ground) for case in cases if case.standing == Standing.DRAINING]
+    stuck = (Standing.DRAINING, Standing.GIVEN_UP)
+    found = [stall(case, cases, kind, ground) for case in cases if case.standing in stuck]
+    if kind.holds_tablets:
+        found.append(ground.named.remark({case.slot.name: case.slot.wanted for case in cases}))
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -73,6 +88,7 @@ def _act(
         Move.WATCH: lambda: watch(case, kind, ground),
         Move.ADD: lambda: _add(case.slot, kind),
         Move.DROP: lambda: _drop(case, kind),
+        Move.FORFEIT: lambda: forfeit(case, kind, ground),
         Move.WAIT: lambda: Outlook(waits=(_wait(case, kind),)),
         Move.REPORT: lambda: _report(case, kind),
         Move.REST: Outlook,

@@ -42,7 +42,8 @@ def _workload(
     properties = context.properties.get(name, {})
     safe = context.profile == "safe" or component.always_safe
     if name == "fe":
-        yield marker(cluster, context.cluster_id, leaving=_leaving_frontends(cluster, context))
+        leaving = _leaving_frontends(cluster, context)
+        yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
     if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
         yield scripts(cluster)
     yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))

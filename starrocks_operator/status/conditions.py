@@ -12,6 +12,9 @@ from starrocks_operator.observed import FrontendView
 from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.workloads import Workload
 
+STALE_OFTEN = 3
+"""So many runs in a row that find their step stale are not chance any more."""
+
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 _NOT_READY = {
     "fe": "FrontendsNotReady",
@@ -49,6 +52,18 @@ class Ground:
         return self.last_run if failed and self.decision.due else None
 
     @property
+    def stale_step(self) -> str:
+        """What is said of a step that is due, and that nobody takes, since it is always found to be another one."""
+        run = self.last_run
+        if run is None or run.stale < STALE_OFTEN or run.fingerprint != self.decision.fingerprint:
+            return ""
+        said = run.said.rstrip(".") or "it was not the step to take"
+        return (
+            f"The next step was not taken: when everything was read afresh, it was not the one any more, {STALE_OFTEN} "
+            f"times and more in a row. It is tried again, ever more rarely. The last time: {said}."
+        )
+
+    @property
     def own(self) -> tuple[Workload, ...]:
         """The components that the spec has."""
         return tuple(workload for workload in self.workloads if not workload.orphaned)
@@ -65,6 +80,8 @@ def _ready(ground: Ground) -> Judgement:
         return Judgement(type="Ready", status=FALSE, reason=finding.reason, message=finding.message)
     if ground.failed_run:
         return Judgement(type="Ready", status=FALSE, reason=ground.failed_run.reason, message=ground.failed_run.message)
+    if ground.stale_step:
+        return Judgement(type="Ready", status=FALSE, reason="StepStale", message=ground.stale_step)
     for workload in ground.own:
         if workload.phase != "running":
             message = f"{workload.title}s: {workload.reason}"
@@ -105,6 +122,8 @@ def _degraded(ground: Ground) -> Judgement:
     troubles = [(finding.reason, finding.message) for finding in ground.decision.findings if finding.degraded]
     if ground.failed_run:
         troubles.append((ground.failed_run.reason or "RunFailed", ground.failed_run.message))
+    if ground.stale_step:
+        troubles.append(("StepStale", ground.stale_step))
     troubles += [
         ("PodsFailing", f"{workload.title}s: {workload.reason}.") for workload in ground.workloads if workload.failed
     ]

@@ -26,8 +26,10 @@ from starrocks_operator.step import Step, StepKind
 
 Entry = dict[str, Any]
 
+GIVEN_UP = "given-up"
+
 _ORDERS = (StepKind.DECOMMISSION_BACKEND, StepKind.BLACKLIST_COMPUTE_NODE)
-_STATES = {Standing.DRAINING: "draining", Standing.DRAINED: "drained"}
+_STATES = {Standing.DRAINING: "draining", Standing.DRAINED: "drained", Standing.GIVEN_UP: GIVEN_UP}
 
 
 @dataclass(frozen=True)
@@ -100,15 +102,16 @@ def held_settings(
     cluster: StarRocksCluster, observed: Observed, decision: Decision, members: list[Entry]
 ) -> list[Entry]:
     """The old values of settings that are held, noted before they are changed, until they are what they were."""
-    noted = {held.name: held for held in (cluster.status.held_settings if cluster.status else ())}
+    noted = Memory.of(cluster, observed.children).held
+    since = {held.name: held.since for held in (cluster.status.held_settings if cluster.status else ())}
     step, value = decision.step, ((observed.view.settings if observed.view else None) or {}).get(AUTO_DROP)
     if step and step.kind == StepKind.HOLD_AUTO_DROP and step.target not in noted:
         return [{"name": step.target, "was": step.fact("value"), "since": written(observed.now)}]
     kept = []
-    for held in noted.values():
-        leaving = any(member.get("orderedBy") for member in members) or _is_about(step, held.name)
-        if leaving or value is None or value != held.was:
-            kept.append({"name": held.name, "was": held.was, "since": held.since})
+    for name, was in noted.items():
+        leaving = any(member.get("orderedBy") for member in members) or _is_about(step, name)
+        if leaving or value is None or value != was:
+            kept.append({"name": name, "was": was, "since": since.get(name) or written(observed.now)})
     return kept
 
 

@@ -13,6 +13,7 @@ from starrocks_operator.decision import Decision
 from starrocks_operator.membership import Rosters, Slot
 from starrocks_operator.membership.frontend_ground import frontend_ground
 from starrocks_operator.membership.frontend_table import DROPPED
+from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.meta_volume import holds_old_metadata
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendRow, FrontendView, Observed
@@ -42,7 +43,7 @@ def frontend_departures_of(
     *,
     view: FrontendView,
 ) -> FrontendDepartures:
-    before = {member.name: member for member in (cluster.status.members if cluster.status else ())}
+    before = Memory.of(cluster, observed.children).frontends
     grounds = {
         roster.component: frontend_ground(
             cluster, observed, decision.context, view=view, since=None, component=roster.component

@@ -40,6 +40,7 @@ def transitions(before: Status, after: Status) -> tuple[Transition, ...]:
         *_leader(before, after),
         *_members(before, after),
         *_departures(before, after),
+        *_losses(before, after),
         *_steps(before, after),
     )
 
@@ -131,6 +132,18 @@ def _departures(before: Status, after: Status) -> Iterator[Transition]:
         yield Transition(
             type=NORMAL, reason=_GOING[state], message=f"{_label(member).capitalize()} is leaving. {words}"
         )
+
+
+def _losses(before: Status, after: Status) -> Iterator[Transition]:
+    """A backend that was given up is gone, and what was on it."""
+    there = {(member.get("host"), member.get("id")) for member in after.get("members") or ()}
+    for member in before.get("members") or ():
+        if member.get("state") == "given-up" and (member.get("host"), member.get("id")) not in there:
+            message = (
+                f"{_label(member).capitalize()} was dropped with FORCE, as its owner named it: {member['tabletsLeft']} "
+                "tablets were left on it, and those without a copy on another backend are lost. Its volume stays."
+            )
+            yield Transition(type=WARNING, reason="BackendForceDropped", message=message)
 
 
 def _label(member: Mapping[str, Any]) -> str:

@@ -99,6 +99,10 @@ class AnyOrder(RuleBasedStateMachine):
     def the_operator_is_restarted(self) -> None:
         self.world.add_operator("operator")
 
+    @rule()
+    def the_status_is_lost(self) -> None:
+        self.world.lose_status()
+
     # -- people ------------------------------------------------------------------------------------------------
 
     @rule(ordinal=st.integers(min_value=0, max_value=5), word=st.sampled_from(["DECOMMISSION", "CANCEL DECOMMISSION"]))

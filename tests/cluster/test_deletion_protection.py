@@ -95,7 +95,11 @@ def test_a_namespace_that_is_not_labelled_keeps_the_data_when_it_is_deleted(spac
     wait_for(lambda: FREES in refused(), what="the namespace to say why it stays")
     for kind, name in (("StatefulSet", "one-fe"), ("PersistentVolumeClaim", "fe-meta-one-fe-0")):
         assert not space.get(kind, name)["metadata"].get("deletionTimestamp"), name
+    claim = "fe-meta-one-fe-0"
+    space.patch("PersistentVolumeClaim", claim, {"metadata": {"finalizers": ["lab.starrocks.com/held"]}})
     space.patch("StarRocksCluster", "one", {"spec": {"deletionProtection": False}})
+    wait_for(lambda: not space.find("StarRocksCluster", "one"), what="the cluster to go")
+    space.patch("PersistentVolumeClaim", claim, {"metadata": {"finalizers": None}})  # not before: nothing is lost then
     wait_for(
         lambda: not kubectl(space, "get", "namespace", space.namespace, "--ignore-not-found"),
         what="the namespace to be gone",

@@ -223,6 +223,12 @@ class World:
         """Ask FE again, after the rows were changed."""
         self.view = view_of(self.frontends, self.backends, self.compute_nodes, **self.answers)
 
+    def remember(self) -> None:
+        """Write what the marker is to remember, as the run does before it takes the step."""
+        for item in self.decide().apply.get("fe", ()):
+            if item["kind"] == "ConfigMap":
+                self.put(applied(item))
+
     def settle(self) -> None:
         """Apply what is due, as the API server would, until nothing is."""
         decision = self.decide()

@@ -148,6 +148,15 @@ def test_a_component_taken_out_of_the_spec_is_orphaned_and_kept() -> None:
     assert decision.step is None
 
 
+def test_an_orphan_without_replicas_is_kept_and_not_mentioned() -> None:
+    world = World()
+    del world.raw["spec"]["starRocksBeSpec"]
+    world.get("StatefulSet", "sample-be")["spec"]["replicas"] = 0
+    decision = world.decide()
+    assert decision.prune == ()
+    assert "ComponentOrphaned" not in {finding.reason for finding in decision.findings}
+
+
 def test_drift_is_seen_and_put_right() -> None:
     world = World()
     live = world.get("Service", "sample-fe-service")

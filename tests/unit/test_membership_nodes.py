@@ -11,6 +11,7 @@ import pytest
 from starrocks_operator.decision import Decision
 from starrocks_operator.membership.backends import BACKENDS, SHARED_DATA_BACKENDS
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
+from starrocks_operator.membership.named_loss import FORCE_DROP
 from starrocks_operator.membership.node_table import Move, Standing, Wish
 from starrocks_operator.observed import ComputeRow, Configuration
 from starrocks_operator.status import status_of
@@ -28,6 +29,7 @@ STEPS = {
         "cancel": StepKind.CANCEL_DECOMMISSION,
         "shrink": StepKind.SHRINK_STATEFUL_SET,
         "drop": StepKind.DROP_BACKEND,
+        "forfeit": StepKind.FORCE_DROP_BACKEND,
     },
     "cn": {
         "add": StepKind.ADD_COMPUTE_NODE,
@@ -48,6 +50,7 @@ TABLETS = {
     Standing.DEAD: "wait order order order",
     Standing.DRAINING: "cancel wait wait wait",
     Standing.DRAINED: "cancel shrink wait drop",
+    Standing.GIVEN_UP: "- shrink wait forfeit",
     Standing.FOREIGN: "report report report report",
     Standing.FOREIGN_DRAINED: "report shrink wait drop",
 }
@@ -87,6 +90,8 @@ def row_of(component: str, row: ComputeRow, standing: Standing) -> ComputeRow | 
             return replace(row, decommissioned=tablets, running_queries=3)
         case Standing.DRAINED:
             return replace(row, decommissioned=tablets, tablets=0 if tablets else None, running_queries=0)
+        case Standing.GIVEN_UP:
+            return replace(row, alive=False, decommissioned=True, tablets=7)
         case Standing.FOREIGN:
             return replace(row, decommissioned=True)
         case Standing.FOREIGN_DRAINED:
@@ -113,11 +118,14 @@ def arrange(component: str, wish: Wish, standing: Standing) -> World:
         world.get("StatefulSet", f"sample-{component}")["spec"]["replicas"] = ORDINAL
     if wish == Wish.RELEASED:
         world.remove("Pod", name)
-    told = standing in (Standing.DRAINING, Standing.DRAINED)
+    told = standing in (Standing.DRAINING, Standing.DRAINED, Standing.GIVEN_UP)
     if row is not None and told:
         kind = {"be": "backend", "cn": "computeNode"}[component]
         member = {"kind": kind, "name": name, "host": row.host, "id": row.id}
         world.raw["status"]["members"] = [member | {"orderedBy": "operator", "orderedAt": at(-90)}]
+        if standing == Standing.GIVEN_UP:
+            world.raw["status"]["members"][0] |= {"tabletsLeft": 7, "progressAt": at(-700)}
+            world.raw["metadata"]["annotations"] = {FORCE_DROP: f"{name}@{world.raw['metadata']['generation']}"}
     world.answers = {"settings": HELD, "blacklists": {"sample-fe-0": frozenset([row.id] if row and told else [])}}
     world.look()
     return world
@@ -130,7 +138,9 @@ def test_each_cell(component: str, wish: Wish, standing: Standing, outcome: str)
     expected = STEPS[component].get(outcome)
     assert (decision.step.kind if decision.step else None) == expected, decision
     assert bool(decision.waits) == (outcome not in (".", "report") or (outcome == "report" and wish != Wish.MEMBER))
-    assert [finding.reason for finding in decision.findings] == (["ForeignDecommission"] if outcome == "report" else [])
+    told = {"report": ["ForeignDecommission"]}.get(outcome, [])
+    told += ["LossNamed"] if standing == Standing.GIVEN_UP else []
+    assert [finding.reason for finding in decision.findings] == told
     if decision.step and expected == StepKind.SHRINK_STATEFUL_SET:
         assert decision.step.target == f"sample-{component}"
         assert (decision.step.fact("replicas"), decision.step.fact("to")) == ("3", "2")
@@ -152,8 +162,11 @@ def test_a_backend_is_dropped_and_shrunk_only_when_nothing_is_on_it() -> None:
                 assert wish == Wish.RELEASED
             if move == Move.SHRINK:
                 unregistered = (Standing.ABSENT, Standing.OVERDUE)
-                assert standing in (Standing.DRAINED, Standing.FOREIGN_DRAINED, *unregistered)
+                named = (Standing.GIVEN_UP,)
+                assert standing in (Standing.DRAINED, Standing.FOREIGN_DRAINED, *named, *unregistered)
                 assert wish == Wish.LEAVING
+            if move == Move.FORFEIT:
+                assert (wish, standing) == (Wish.RELEASED, Standing.GIVEN_UP)
 
 
 def scaling_in(*, be: int = 5, to: int = 3, **settings: str) -> World:
@@ -168,6 +181,7 @@ def record(world: World) -> Decision:
     """Decide, write the status, and decide again, as the watcher does before it acts."""
     decision = world.decide()
     world.raw["status"] = status_of(world.cluster, world.observed, decision, last_run=None)
+    world.remember()
     again = world.decide()
     assert (again.step and again.step.hash) == (decision.step and decision.step.hash)
     assert world.raw["status"] == status_of(world.cluster, world.observed, again, last_run=None)
@@ -438,7 +452,7 @@ def test_a_stateful_set_that_is_to_be_changed_otherwise_is_not_shrunk_in_the_sam
     world.raw["spec"]["starRocksBeSpec"]["image"] = "starrocks/be-ubuntu:3.5.6"
     decision = world.decide()
     assert decision.step is None
-    assert "StatefulSet/sample-be is changed in another way first" in decision.waits
+    assert decision.waits[-1].startswith("nothing else about it may be open (StatefulSet/sample-be: ")
 
 
 def test_a_backend_registered_twice_leaves_only_as_both() -> None:

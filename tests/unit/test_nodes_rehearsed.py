@@ -5,11 +5,12 @@ Every change of an object and every statement goes by `lab.rehearsal`'s watch; a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
-from lab.rehearsal import Rehearsal
+from lab.rehearsal import Call, CallKind, Rehearsal
+from lab.rehearsal.invariants import HUMAN
 from lab.simulator.model.version import features
 
 NAME = "sample"
@@ -37,6 +38,7 @@ def finish(made: Rehearsal) -> None:
     made.assert_quiet(seconds=300)
     assert set(values(made, AUTO_DROP)) == {"true"}
     assert "heldSettings" not in made.raw["status"]
+    assert "memory" not in made.kubernetes.get("ConfigMap", f"{NAME}-fe-bootstrap")["data"]
 
 
 def values(made: Rehearsal, key: str) -> list[str]:
@@ -332,3 +334,87 @@ def test_a_pod_that_restarts_on_its_way_out_gets_no_second_row(when: str) -> Non
     draining(made, 4, moved=0.5 if when == "before" else 1.0)
     made.kubernetes.delete("Pod", f"{NAME}-be-4", by="human")
     finish(made)
+
+
+@pytest.mark.parametrize("back", [3, 4, 5])
+@pytest.mark.parametrize("moved", [0.0, 0.5, 0.99])
+def test_a_lost_status_is_made_good_for(back: int, moved: float) -> None:
+    """What we ordered is still known as ours: it goes on, or is taken back; and FE's setting is restored."""
+    made = rehearsal(tablets=60)
+    draining(made, 3, moved=moved)
+    made.lose_status()
+    made.add_operator("operator")
+    made.wish(be=back)
+    finish(made)
+    assert "ForeignDecommission" not in reasons(made)
+
+
+def test_without_status_and_marker_nothing_is_lost_and_a_person_is_told() -> None:
+    made = rehearsal(tablets=60)
+    draining(made, 3, moved=0.25)
+    made.kubernetes.delete("ConfigMap", f"{NAME}-fe-bootstrap", by=HUMAN)
+    made.lose_status()
+    made.add_operator("operator")
+    made.wish(be=5)
+    made.let(120)
+    ready = made.condition("Ready")
+    assert ready["reason"] == "ForeignDecommission"
+    assert "CANCEL DECOMMISSION BACKEND" in ready["message"]
+    for ordinal in (3, 4):
+        made.say(f'CANCEL DECOMMISSION BACKEND "{made.target("be", ordinal)}"')
+    made.until_settled()
+    made.assert_whole()
+
+
+def test_compute_nodes_are_let_work_again_though_the_status_was_lost() -> None:
+    made = rehearsal(be=3, cn=5)
+    made.stage.world.options.features = lambda version: replace(features(version), compute_node_blacklist=True)
+    made.stage.fault(f"{NAME}-cn-4", "queries", value=3)
+    made.wish(cn=2)
+    made.until(lambda: any(step.startswith("BlacklistComputeNode") for step in steps(made)), "one to be told")
+    made.lose_status()
+    made.wish(cn=5)
+    finish(made)
+    assert not any(shut_off(made))
+
+
+@dataclass
+class Rethinks:
+    """A person sets the replicas back while FE is looked at for the last time before a step of this kind."""
+
+    made: Rehearsal
+    kind: str
+    back: dict[str, int]
+    done: bool = False
+
+    def before(self, call: Call) -> None:
+        recorded = self.made.raw.get("status", {}).get("nextStep", {}).get("kind")
+        if not self.done and recorded == self.kind and call.kind == CallKind.QUESTION:
+            self.done = True
+            self.made.wish(**self.back)
+
+    def after(self, call: Call) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "wish", "back"),
+    [
+        ("ShrinkStatefulSet", {"be": 4}, {"be": 5}),
+        ("DecommissionBackend", {"be": 4}, {"be": 5}),
+        ("ShrinkStatefulSet", {"fe": 4}, {"fe": 5}),
+        ("DropFollower", {"fe": 3}, {"fe": 5}),
+    ],
+)
+def test_a_wish_that_changes_while_fe_is_looked_at_still_counts(
+    kind: str, wish: dict[str, int], back: dict[str, int]
+) -> None:
+    made = rehearsal(fe=5)
+    rethinks = Rethinks(made, kind, back)
+    made.gate.troubles.append(rethinks)
+    made.wish(**wish)
+    made.until(lambda: rethinks.done, "the person to act")
+    taken = [step for step in made.steps if step.startswith(kind)]
+    finish(made)
+    assert taken[-1].endswith(": stale")
+    assert [step for step in made.steps if step.startswith(kind) and step.endswith("done")] == taken[:-1]

@@ -11,7 +11,7 @@ import pytest
 
 from starrocks_operator.model import StarRocksClusterStatus
 from starrocks_operator.observed import FrontendView
-from starrocks_operator.run_report import RunReport
+from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.status import status_of, transitions
 from tests.unit.membership_world import NOW, World, at, claim, compute_row, frontend_row, pod
 
@@ -123,6 +123,7 @@ def test_a_status_is_its_own_fixed_point(broken: World) -> None:
     """Also a minute later: nothing in it counts seconds."""
     first = status(broken)
     broken.raw["status"] = first
+    broken.remember()
     broken.now += timedelta(minutes=1)
     assert status(broken) == first
     assert transitions(first, first) == ()
@@ -352,3 +353,29 @@ def test_split_brain_is_told_once() -> None:
     world.look()
     told = transitions(before, status(world))
     assert ("Warning", "SplitBrain") in [(event.type, event.reason) for event in told]
+
+
+def test_a_step_that_is_stale_again_and_again_is_said() -> None:
+    world = World(be=4)
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 3
+    world.answers = {"settings": {"drop_backend_after_decommission": "true"}}
+    world.look()
+    fingerprint, last = world.decide().fingerprint, None
+    for count, reason in ((1, "Healthy"), (2, "Healthy"), (3, "StepStale"), (4, "StepStale")):
+        run = RunReport(
+            fingerprint=fingerprint,
+            finished_at=world.now,
+            succeeded=True,
+            step=StepOutcome.STALE,
+            said="HoldAutoDrop x: decided afresh, none is to be taken.",
+        )
+        last = run.after(last)
+        assert last.stale == count
+        assert condition(status(world, last), "Degraded")["reason"] == reason
+    ready = condition(status(world, last), "Ready")
+    assert ready["reason"] == "StepStale"
+    assert "decided afresh, none is to be taken." in ready["message"]
+    assert replace(run, fingerprint="another").after(last).stale == 1
+    assert replace(run, step=StepOutcome.DONE).after(last).stale == 0
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 4
+    assert condition(status(world, last), "Degraded")["reason"] == "Healthy"

@@ -40,8 +40,9 @@ def stateful_set(component: str, replicas: int, *, user: str = OPERATOR, code: i
     return write("patch", "statefulsets", f"one-{component}", user=user, code=code, asked=body, answered=body)
 
 
-def noted(kind: str, target: str) -> Event:
-    body = {"status": {"nextStep": {"kind": kind, "target": target}}}
+def noted(kind: str, target: str, *, given_up: str = "") -> Event:
+    metadata = {"generation": 3, "annotations": {"starrocks.com/force-drop-backend": given_up}}
+    body = {"metadata": metadata, "status": {"nextStep": {"kind": kind, "target": target}}}
     return write("patch", "starrocksclusters", "one", answered=body)
 
 
@@ -159,6 +160,18 @@ RIGHT: dict[str, list[Event]] = {
         noted("DeletePod", "one-fe-2"),
         deleted("pods", "one-fe-2", "fe"),
     ],
+    "a backend is given up, as its owner said": [
+        truth(backend(2)),
+        noted("ForceDropBackend", f"{host('one-be-2')}:9050", given_up="one-be-2@3"),
+        mark("tablet-lost"),
+        said(f"{DROP_BACKEND} FORCE"),
+    ],
+    "the pod of a backend that is given up goes": [
+        stateful_set("be", 3),
+        truth(backend(2, decommissioned=True)),
+        noted("ShrinkStatefulSet", "one-be", given_up="one-be-2@3"),
+        stateful_set("be", 2),
+    ],
     "a person deletes what they like": [truth(), deleted("pods", "one-be-2", "be", user=PERSON)],
 }
 
@@ -170,6 +183,15 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
     "a backend with tablets": (
         "I2: one-be-2 was taken away, and backend 10002 holds tablets",
         [stateful_set("be", 3), truth(backend(2, decommissioned=True)), shrunk("be"), stateful_set("be", 2)],
+    ),
+    "a backend with tablets, while another one is given up": (
+        "I2: one-be-2 was taken away",
+        [
+            stateful_set("be", 3),
+            truth(backend(2, decommissioned=True)),
+            noted("ShrinkStatefulSet", "one-be", given_up="one-be-1@3"),
+            stateful_set("be", 2),
+        ],
     ),
     "a backend that may still get tablets": (
         "I2: one-be-2 was taken away, and backend 10002 was never told to leave",
@@ -237,6 +259,14 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
         [truth(backend(2, decommissioned=True)), truth(), TO_DROP_BACKEND, said(DROP_BACKEND)],
     ),
     "force": ("I3: FORCE", [truth(GONE), TO_DROP_BACKEND, said(f"{DROP_BACKEND} FORCE")]),
+    "force against another one than was named": (
+        "I3: FORCE",
+        [noted("ForceDropBackend", f"{host('one-be-2')}:9050", given_up="one-be-1@3"), said(f"{DROP_BACKEND} FORCE")],
+    ),
+    "force by an older word": (
+        "I3: FORCE",
+        [noted("ForceDropBackend", f"{host('one-be-2')}:9050", given_up="one-be-2@2"), said(f"{DROP_BACKEND} FORCE")],
+    ),
     "two in one statement": (
         "I8: more than one member",
         [truth(GONE), TO_DROP_BACKEND, said(f'{DROP_BACKEND}, "{host("one-be-1")}:9050"')],
@@ -251,7 +281,7 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
     ),
     "a node of a cluster with a longer name": (
         "is none of ours",
-        [truth(), said('ALTER SYSTEM CANCEL DECOMMISSION BACKEND "one-be-two-be-0.x:9050"')],
+        [truth(), said('CANCEL DECOMMISSION BACKEND "one-be-two-be-0.x:9050"')],
     ),
     "an unannounced drop": ("I8: DropFollower", [truth(), said(DROP_FOLLOWER)]),
     "a finalizer": (

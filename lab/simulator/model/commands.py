@@ -122,9 +122,11 @@ def _drop_nodes(call: Call) -> Outcome:
     kind = _kind(call)
     for target in call.statement.targets:
         row = membership.node_to_drop(call.database.state, kind=kind, target=target)
-        if kind is Component.BE and not call.statement["force"]:
+        forced = bool(call.statement["force"])
+        if kind is Component.BE and not forced:
             call.database.tablets.check_drop(row)
-        call.database.drop_node(row.node_id)
+        named = call.world.surroundings.given_up(call.database.cluster)
+        call.database.drop_node(row.node_id, consented=forced and row.host.split(".")[0] == named)
     return Done()
 
 

@@ -261,10 +261,10 @@ class Database:
         if self.tenure is not None:
             self.tenure.recheck(key)
 
-    def drop_node(self, node_id: int) -> None:
-        """The row goes, and with it every copy that FE had counted on it."""
+    def drop_node(self, node_id: int, *, consented: bool = False) -> None:
+        """The row goes, and with it every copy that FE had counted on it. consented: its owner named that loss."""
         self.write(lambda state: without_node(state, node_id))
-        self.tablets.forget_node(node_id)
+        self.tablets.forget_node(node_id, consented=consented)
 
     def journal_id(self, at: float) -> int:
         return self._journal.entries + self._beats + (self.tenure.ticks(at) if self.tenure is not None else 0)

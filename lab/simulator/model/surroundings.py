@@ -1,4 +1,4 @@
-"""What the world asks of Kubernetes at the moment it looks: a cluster's bootstrap marker, and whether it is wanted."""
+"""What the world asks of Kubernetes: a cluster's bootstrap marker, whether it is wanted, what of it is given up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from lab.simulator.model.facts import ClusterKey
+
+FORCE_DROP = "starrocks.com/force-drop-backend"
 
 
 class Surroundings(Protocol):
@@ -17,6 +19,16 @@ class Surroundings(Protocol):
         """False once its StarRocksCluster was deleted: what is lost then is not to be blamed on anybody."""
         ...
 
+    def given_up(self, cluster: ClusterKey) -> str:
+        """The backend, by its pod, whose loss the owner named for the present generation; empty: none."""
+        ...
+
+
+def named_loss(annotations: Mapping[str, str], generation: int) -> str:
+    """What the annotation of a StarRocksCluster says to that."""
+    pod, _, named = annotations.get(FORCE_DROP, "").partition("@")
+    return pod if named == str(generation) else ""
+
 
 class FixedSurroundings:
     """Kept in dictionaries: for tests."""
@@ -24,9 +36,13 @@ class FixedSurroundings:
     def __init__(self) -> None:
         self.markers: dict[ClusterKey, dict[str, str]] = {}
         self.deleted: set[ClusterKey] = set()
+        self.losses_named: dict[ClusterKey, str] = {}
 
     def wanted(self, cluster: ClusterKey) -> bool:
         return cluster not in self.deleted
+
+    def given_up(self, cluster: ClusterKey) -> str:
+        return self.losses_named.get(cluster, "")
 
     def marker(self, cluster: ClusterKey) -> Mapping[str, str]:
         return self.markers.get(cluster, {})

@@ -40,6 +40,7 @@ class Tablet:
     table: Table
     copies: dict[int, Volume] = field(default_factory=dict)  # backend id -> the disk
     lost: bool = False
+    given_up: bool = False  # its owner named the loss of what was on its last backend
 
 
 class Tablets:
@@ -96,15 +97,15 @@ class Tablets:
     def any(self) -> bool:
         return any(not tablet.lost for tablet in self.tablets.values())
 
-    def forget_node(self, node_id: int) -> None:
+    def forget_node(self, node_id: int, *, consented: bool = False) -> None:
         """FE dropped the row: what lies on that disk is foreign from now on."""
-        held = self.count(node_id)
-        for tablet in self.tablets.values():
+        held = [tablet for tablet in self.tablets.values() if node_id in tablet.copies]
+        for tablet in held:
             self.take(tablet, node_id)
+            tablet.given_up = consented and not tablet.copies
         if held:
-            self.database.world.mark(
-                "drop-with-tablets", self.database, f"backend {node_id} was dropped with {held} tablets on it"
-            )
+            text = f"backend {node_id} was dropped with {len(held)} tablets on it"
+            self.database.world.mark("drop-with-tablets", self.database, text, consented=consented)
         self.copies_lost()
         self.wake()
 
@@ -115,7 +116,8 @@ class Tablets:
                 tablet.lost = True
                 if tablet.table.recycled_at is None:
                     text = f"tablet {tablet.tablet_id} of {tablet.table.full_name} has no copy left"
-                    self.database.world.mark("tablet-lost", self.database, text, loss=True)
+                    world = self.database.world
+                    world.mark("tablet-lost", self.database, text, loss=True, consented=tablet.given_up)
         self.wake()
 
     def wake(self) -> None:

@@ -47,6 +47,7 @@ class World:
         self.databases: dict[int, Database] = {}
         self.violations: list[Mark] = []
         self.losses: list[Mark] = []
+        self.consented: list[Mark] = []  # what was lost because the owner had named exactly that
         self.on_change: Callable[[Container], None] = lambda _container: None
         self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda *_: None
         self.on_truth: Callable[[Database], None] = lambda _database: None
@@ -218,10 +219,13 @@ class World:
                 return True
         return False
 
-    def mark(self, kind: str, database: Database, text: str, *, loss: bool = False) -> None:
+    def mark(self, kind: str, database: Database, text: str, *, loss: bool = False, consented: bool = False) -> None:
         if not self.surroundings.wanted(database.cluster):
             return
         mark = Mark(at=self.now, kind=kind, cluster="/".join(database.cluster), text=text)
+        if consented:
+            self.consented.append(mark)
+            return
         self.violations.append(mark)
         self.on_mark(mark)
         if loss:

@@ -37,6 +37,9 @@ def application(simulator: Simulator) -> web.Application:
             web.delete("/tables", routes.drop_table),
             web.post("/recycle-bin/empty", routes.empty_recycle_bin),
             web.post("/sql", routes.sql),
+            web.post("/halt", routes.lay_halt),
+            web.get("/halt", routes.halted),
+            web.delete("/halt", routes.release),
         ]
     )
     return app
@@ -139,6 +142,23 @@ class _Routes:
         if isinstance(outcome, Refused):
             return web.json_response({"error": outcome.text, "code": outcome.code}, status=400)
         return web.json_response({"result": _CLASSES[type(outcome)]})
+
+    async def lay_halt(self, request: web.Request) -> web.Response:
+        body = await _body(request)
+        self._simulator.halts.lay(
+            pattern=str(body["pattern"]),
+            number=int(body.get("number", 1)),
+            afterwards=bool(body.get("afterwards", False)),
+            namespace=str(body["namespace"]),
+        )
+        return web.json_response({})
+
+    async def halted(self, _request: web.Request) -> web.Response:
+        return web.json_response({"statement": self._simulator.halts.statement})
+
+    async def release(self, _request: web.Request) -> web.Response:
+        self._simulator.halts.release()
+        return web.json_response({})
 
     # -- names -------------------------------------------------------------------------------------------------
 

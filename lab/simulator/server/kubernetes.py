@@ -10,6 +10,7 @@ from pathlib import Path
 from kubernetes.aio import client, config
 
 from lab.simulator.model.facts import ClusterKey
+from lab.simulator.model.surroundings import named_loss
 from lab.simulator.server.follow import Follower
 from lab.simulator.server.manifest import Raw, facts
 from lab.simulator.server.simulator import Simulator
@@ -29,6 +30,7 @@ class Mirror:
         self._config_maps: dict[tuple[str, str], Mapping[str, str]] = {}
         self._claims: dict[tuple[str, str], str] = {}
         self._deleted_clusters: set[ClusterKey] = set()
+        self._losses_named: dict[ClusterKey, str] = {}
         self.simulator: Simulator | None = None
         self.write_back = WriteBack(api)
 
@@ -39,6 +41,9 @@ class Mirror:
 
     def wanted(self, cluster: ClusterKey) -> bool:
         return cluster not in self._deleted_clusters
+
+    def given_up(self, cluster: ClusterKey) -> str:
+        return self._losses_named.get(cluster, "")
 
     async def config_map(self, namespace: str, name: str) -> Mapping[str, str]:
         return self._config_maps.get((namespace, name), {})
@@ -98,6 +103,7 @@ class Mirror:
             self._deleted_clusters.add(key)
         else:
             self._deleted_clusters.discard(key)
+        self._losses_named[key] = named_loss(meta.get("annotations") or {}, meta.get("generation", 0))
 
     async def _on_claim(self, event: str, raw: Raw) -> None:
         key, uid = (raw["metadata"]["namespace"], raw["metadata"]["name"]), raw["metadata"]["uid"]

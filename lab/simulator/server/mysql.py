@@ -19,9 +19,11 @@ from mysql_mimic.utils import nonce as make_nonce
 from mysql_mimic.variables import GlobalVariables, SessionVariables
 
 from lab.simulator.model import ConnectionLost, Hang, Outcome, Refused, Rows, Session
+from lab.simulator.server.halts import Halt
 
 logging.getLogger("mysql_mimic").setLevel(logging.CRITICAL)
 SQLSTATES.update({5203: b"42000", 5901: b"42000", 5101: b"F0000", 5102: b"F0000"})
+_HALTED_PAUSE = 0.02  # real seconds
 _NO_SUCH_PASSWORD = "00" * 20
 
 
@@ -31,6 +33,7 @@ class Asked(Protocol):
     def execute(self, sql: str, session: Session) -> Outcome: ...
     def auth_string(self, user: str) -> str | None: ...
     def hung(self) -> bool: ...
+    def halt(self, sql: str) -> Halt | None: ...
     def plain_refused(self) -> bool: ...
     async def pause(self, virtual_seconds: float) -> None: ...
 
@@ -88,6 +91,9 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
             raise MysqlError("Connections using insecure transport are prohibited", 5205)
         if self._state is None:
             self._state = Session(user=self.username)
+        halt = self._asked.halt(sql)
+        if halt is not None and not halt.afterwards and not await self._released(halt):
+            return None
         outcome = self._asked.execute(sql, self._state)
         while isinstance(outcome, Hang):
             await self._asked.pause(1.0)
@@ -95,6 +101,8 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
                 self._abort()
                 return None
             outcome = self._asked.execute(sql, self._state)
+        if halt is not None and halt.afterwards and not await self._released(halt):
+            return None
         if isinstance(outcome, ConnectionLost):
             await self._asked.pause(outcome.after)
             self._abort()
@@ -102,6 +110,15 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
         if isinstance(outcome, Refused):
             raise MysqlError(outcome.text, outcome.code)
         return ResultSet(outcome.rows, _columns(outcome.columns)) if isinstance(outcome, Rows) else None
+
+    async def _released(self, halt: Halt) -> bool:
+        """Wait; whether the one who asked is still there."""
+        while not halt.released and not self.connection.stream.reader.at_eof():
+            await asyncio.sleep(_HALTED_PAUSE)
+        if self.connection.stream.reader.at_eof():
+            self._abort()
+            return False
+        return True
 
     def _abort(self) -> None:
         self.connection.stream.writer.transport.abort()

@@ -13,6 +13,7 @@ from lab.simulator.model import Outcome, PodFacts, Session, Surroundings, World
 from lab.simulator.model.container import Container
 from lab.simulator.model.world import Options
 from lab.simulator.server.clock import ScaledClock
+from lab.simulator.server.halts import Halt, Halts
 from lab.simulator.server.http import handler
 from lab.simulator.server.listeners import Listeners
 from lab.simulator.server.statement_log import StatementLog
@@ -52,6 +53,9 @@ class _Frontend:
         container = self._container()
         return container is not None and container.faults.hang
 
+    def halt(self, sql: str) -> Halt | None:
+        return self.simulator.halts.meet(self.facts.namespace, sql)
+
     def plain_refused(self) -> bool:
         return self.facts.conf.get("ssl_force_secure_transport", "").lower() == "true"
 
@@ -77,6 +81,7 @@ class Simulator:
         self.world = World(options, surroundings, seed)
         self.log = log or StatementLog(None)
         self._truth = truth or TruthLog(None)
+        self.halts = Halts()
         self.write_back = write_back or (lambda _container: None)
         self._changed: dict[str, Container] = {}
         self._wake = asyncio.Event()

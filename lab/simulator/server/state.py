@@ -16,6 +16,7 @@ def world_state(world: World) -> dict[str, Any]:
         "pods": [_pod(container) for container in world.pods.values()],
         "databases": [_database(database) for database in world.databases.values()],
         "violations": [mark.as_dict() for mark in world.violations],
+        "consented": [mark.as_dict() for mark in world.consented],
         "losses": [mark.as_dict() for mark in world.losses],
     }
 
