@@ -1,8 +1,9 @@
 """`python -m lab`: the stage for scenarios and for playing: up, down, and a question to a frontend.
 
-up      a control plane, the simulator and the operator; prints where its kubeconfig is, as JSON
-down    stop them
-ask     put one statement to the leader of a cluster and print its rows as JSON
+up         a control plane, the simulator and the operator; prints where its kubeconfig is, as JSON
+down       stop them
+ask        put one statement to the leader of a cluster and print its rows as JSON
+simulator  tell the simulator something, in the words of `python -m lab.simulator`: a table, a fault, its clock
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from lab.controlplane import LabError
 from lab.question import ask, leader_address
+from lab.simulator.__main__ import main as simulator
 from lab.stack import ROOT, Stack
 
 
@@ -30,6 +32,8 @@ def arguments() -> argparse.Namespace:
     question.add_argument("--namespace", default="default")
     question.add_argument("cluster")
     question.add_argument("statement")
+    word = verbs.add_parser("simulator", help="tell the simulator something")
+    word.add_argument("words", nargs=argparse.REMAINDER, help="what follows `python -m lab.simulator`")
     return parser.parse_args()
 
 
@@ -48,6 +52,9 @@ def main() -> int:
             print(up(options.directory, options.speed))
         elif options.verb == "down":
             Stack.attach(options.directory).stop()
+        elif options.verb == "simulator":
+            control = f"127.0.0.1:{Stack.attach(options.directory).control_port}"
+            return simulator([*options.words, "--control", control])
         else:
             plane = Stack.attach(options.directory).plane
             address = leader_address(plane, options.namespace, options.cluster)

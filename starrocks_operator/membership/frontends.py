@@ -7,6 +7,8 @@ wanted again gets a new volume (`meta_volume`). While one joins, no other is add
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.departure import leave, release
 from starrocks_operator.membership.frontend_table import (
@@ -20,7 +22,7 @@ from starrocks_operator.membership.frontend_table import (
     Wish,
     wish_of,
 )
-from starrocks_operator.membership.lost_volume import lost_its_volume
+from starrocks_operator.membership.lost_volume import added_at, lost_its_volume
 from starrocks_operator.membership.meta_volume import renew, was_dropped
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.quorum import VOTING_ROLES, objection_to_drop
@@ -36,7 +38,7 @@ def standing_of(slot: FrontendSlot, ground: Ground) -> Standing:
     if row is None:
         if was_dropped(slot, ground):
             return Standing.DROPPED
-        overdue = slot.overdue(ground.now, grace=ground.grace, since=ground.since)
+        overdue = slot.overdue(ground.now, grace=ground.grace, since=_since(ground))
         return Standing.OVERDUE if overdue else Standing.ABSENT
     if row.role == "OBSERVER":
         return Standing.OTHER_ROLE
@@ -49,6 +51,12 @@ def standing_of(slot: FrontendSlot, ground: Ground) -> Standing:
     ):
         return Standing.VOLUME_LOST
     return Standing.DEAD
+
+
+def _since(ground: Ground) -> datetime | None:
+    """From when on nothing kept a frontend from registering itself: it waits for those that were added before it."""
+    added = (at for row in ground.view.frontends or () if (at := added_at(row.name)) is not None and at <= ground.now)
+    return None if ground.since is None else max((ground.since, *added))
 
 
 def plan(roster: Roster[FrontendRow], ground: Ground) -> Outlook:

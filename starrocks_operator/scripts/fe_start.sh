@@ -4,8 +4,9 @@
 # A frontend with metadata starts as it is. One without metadata asks its peers, each by itself; if one of them names
 # a leader it joins that. Only when nobody answers does the marker decide, which the operator keeps in a ConfigMap:
 # once a cluster was founded, nobody founds another. A frontend that the marker names as leaving waits until it is
-# stopped, or wanted again. An observer asks the frontends, which have a StatefulSet of their own (FE_GROUP); whatever
-# they say or do not say, it never founds a cluster. Nothing is ever deleted here.
+# stopped, or wanted again. One follower joins after the other: until it has caught up, each makes the quorum harder to
+# reach. An observer asks the frontends, which have a StatefulSet of their own (FE_GROUP), and never founds a cluster,
+# whatever they say or do not say. Nothing is ever deleted here.
 #
 # Usage: fe_start.sh <frontend service>
 # The password of root comes in MYSQL_PWD, which the mysql client reads itself.
@@ -19,6 +20,7 @@ PROBE_INTERVAL="${FE_PROBE_INTERVAL:-2}"   # seconds between two rounds of quest
 PROBE_TIMEOUT="${FE_PROBE_TIMEOUT:-15}"    # a frontend without a leader hangs: no question takes longer
 CONNECT_TIMEOUT="${FE_CONNECT_TIMEOUT:-2}"
 SETTLE_SECONDS="${FE_SETTLE_SECONDS:-30}"  # how long nobody must have answered before a cluster is founded
+TURN_SECONDS="${FE_TURN_SECONDS:-60}"      # how long another one that joins is waited for; it may never come
 
 say() { printf '%s fe_start: %s\n' "$(date -u '+%Y-%m-%d %H:%M:%S')" "$*" >&2; }
 
@@ -77,7 +79,8 @@ read_configuration() {
 
 # ---- who am I, and who are my peers --------------------------------------------------------------------------------
 
-observer() { case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) true ;; *) false ;; esac; }
+role() { case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) echo OBSERVER ;; *) echo FOLLOWER ;; esac; }
+observer() { [[ $(role) == OBSERVER ]]; }
 
 # The pod's name in DNS, by which the other frontends know it; and the group of those that may be asked: for a frontend
 # its own, for an observer <StatefulSet>.<Service> as FE_GROUP says.
@@ -126,8 +129,10 @@ sql() {
     --batch --execute="$3" 2>&1
 }
 
-# From the rows of SHOW FRONTENDS, by column name: the leader, and how it lists us.
-# Prints: <leader host> <edit log port> <query port> <cluster id> <absent|added|joined>, or nothing without a leader.
+# From the rows of SHOW FRONTENDS, by column name: the leader, how it lists us, and who joins before us: a follower that
+# was added earlier, and has not joined or was never seen alive.
+# Prints: <leader host> <edit log port> <query port> <cluster id> <absent|added|joined> <host|->, or nothing without a
+# leader.
 read_frontends() {
   awk -F '\t' -v self="$SELF" '
     !named && /Role/ && /EditLogPort/ { for (i = 1; i <= NF; i++) column[$i] = i; named = 1; next }
@@ -138,13 +143,20 @@ read_frontends() {
         leaders++; leader = host; edit = $column["EditLogPort"]; query = $column["QueryPort"]
         cluster = $column["ClusterId"]
       }
-      if (tolower(host) == tolower(self)) listed = ($column["Join"] == "true") ? "joined" : "added"
+      added = $column["Name"]; sub(/.*_/, "", added)
+      young = $column["Join"] != "true" || (("StartTime" in column) && $column["StartTime"] == "NULL")
+      if (tolower(host) == tolower(self)) { listed = ($column["Join"] == "true") ? "joined" : "added"; own = added }
+      else if (role == "FOLLOWER" && young) joining[host] = added
     }
-    END { if (leaders == 1) print leader, edit, query, cluster, (listed ? listed : "absent") }'
+    END {
+      first = "-"
+      for (host in joining) if (!listed || joining[host] < own || (joining[host] == own && host < self)) first = host
+      if (leaders == 1) print leader, edit, query, cluster, (listed ? listed : "absent"), first
+    }'
 }
 
 # ask <address>: one line about one peer.
-#   leader <host> <edit log port> <query port> <cluster id> <absent|added|joined>   it named a leader
+#   leader <host> <edit log port> <query port> <cluster id> <absent|added|joined> <host|->   it named a leader
 #   silent        nothing listens there
 #   <other word>  somebody is there, but could not tell: leaderless, hung, denied, failed, running
 ask() {
@@ -209,18 +221,33 @@ start_with_metadata() {
 
 # add_self <leader host> <edit log port> <query port>: whether it worked is seen when the peers are asked again.
 add_self() {
-  local role=FOLLOWER answer
-  observer && role=OBSERVER
+  local role answer
+  role="$(role)"
   say "asking leader $1 to add $SELF:$EDIT_LOG_PORT as $role"
   answer="$(sql "$1" "$3" "ALTER SYSTEM ADD $role \"$SELF:$EDIT_LOG_PORT\"")" ||
     say "the leader refused: ${answer:-no answer in $PROBE_TIMEOUT s}"
 }
 
+# turn_of <host|->: whether it is our turn to join, or that of another one, which is waited for only so long. An observer
+# has no vote, and waits for nobody.
+turn_of() {
+  local now
+  if [[ $1 == - ]] || observer; then return 0; fi
+  now="$(date +%s)"
+  : "${turn_since:=$now}"
+  if (( now - turn_since >= TURN_SECONDS )); then
+    say "$1 has not joined in $TURN_SECONDS s: not waiting for it any longer"
+    return 0
+  fi
+  say "waiting until $1 has joined: one frontend after the other"
+  return 1
+}
+
 # Takes one decision from a round of answers. Starts the frontend, or returns when it must be asked again.
 consider() {
-  local answers="$1" leader edit_log_port query_port cluster_id listed founded
+  local answers="$1" leader edit_log_port query_port cluster_id listed first founded
   founded="$(marker_id)"
-  read -r _ leader edit_log_port query_port cluster_id listed < <(grep -m1 '^leader ' <<<"$answers") || true
+  read -r _ leader edit_log_port query_port cluster_id listed first < <(grep -m1 '^leader ' <<<"$answers") || true
   if [[ -z ${leader:-} ]]; then
     without_leader "$answers" "$founded"
     return
@@ -237,6 +264,8 @@ consider() {
     say "$SELF is leaving the cluster of leader $leader: not joining it, unless it is wanted again"
   elif [[ $listed == joined ]]; then
     say "leader $leader lists $SELF as joined, but its metadata is gone: waiting until the operator has dropped it"
+  elif ! turn_of "$first"; then
+    return
   elif [[ $listed == added ]]; then
     say "joining the cluster of leader $leader"
     start --helper "$leader:$edit_log_port"
@@ -275,7 +304,7 @@ without_leader() {
 }
 
 main() {
-  quiet_since=""
+  quiet_since="" turn_since=""
   link_configuration
   read_configuration
   [[ -e $META/image/ROLE ]] && start_with_metadata

@@ -216,6 +216,56 @@ def test_a_frontend_that_was_added_before_is_not_added_again(pod: Pod) -> None:
     assert not [line for line in pod.asked if "ALTER" in line]
 
 
+OTHER = (2, "FOLLOWER", False)
+
+
+def test_one_joins_after_the_other(pod: Pod) -> None:
+    pod.answers(0, frontends(LEADER, OTHER), round_=0)
+    pod.answers(0, frontends(LEADER, OTHER), round_=1)
+    pod.answers(0, frontends(LEADER, (2, "FOLLOWER", True)), round_=2)
+    pod.answers(0, frontends(LEADER, (2, "FOLLOWER", True), (1, "FOLLOWER", False)))
+    pod.accepts(host(0))
+    done = pod.run(rounds=4)
+    assert done.stdout.strip() == JOINED
+    assert done.stderr.count(f"waiting until {host(2)} has joined: one frontend after the other") == 2
+    assert next(line for line in pod.asked if "ALTER" in line).startswith("2 ")
+
+
+def test_one_that_joined_and_was_never_seen_alive_is_waited_for(pod: Pod) -> None:
+    columns = [*COLUMNS, "StartTime"]
+    rows = frontends(LEADER, (2, "FOLLOWER", True), columns=columns).splitlines()
+    pod.answers(0, "\n".join([*rows[:2], rows[2].removesuffix("\t1") + "\tNULL"]) + "\n")
+    assert f"waiting until {host(2)} has joined" in pod.run(rounds=1).stderr
+
+
+@pytest.mark.parametrize(("ordinal", "waits"), [(1, False), (2, True)])
+def test_of_two_that_were_added_together_one_goes_first(tmp_path: Path, ordinal: int, waits: bool) -> None:
+    pod = Pod(tmp_path, ordinal)
+    pod.pods(0, 1, 2)
+    pod.answers(0, frontends(LEADER, (1, "FOLLOWER", False), OTHER))
+    assert (pod.run(rounds=1).stdout == "") == waits
+
+
+def test_one_that_never_joins_is_not_waited_for_for_ever(pod: Pod) -> None:
+    pod.environment["FE_TURN_SECONDS"] = "0"
+    pod.answers(0, frontends(LEADER, OTHER), round_=0)
+    pod.answers(0, frontends(LEADER, OTHER, (1, "FOLLOWER", False)))
+    pod.accepts(host(0))
+    done = pod.run()
+    assert done.stdout.strip() == JOINED
+    assert f"{host(2)} has not joined in 0 s: not waiting for it any longer" in done.stderr
+
+
+@pytest.mark.parametrize("other", [(2, "OBSERVER", False), OTHER])
+def test_observers_wait_for_nobody_and_nobody_waits_for_them(pod: Pod, other: tuple[int, str, bool]) -> None:
+    if other == OTHER:
+        pod.environment["IS_FE_OBSERVER"] = "true"
+    pod.answers(0, frontends(LEADER, other))
+    pod.accepts(host(0))
+    pod.run(rounds=1)
+    assert [line for line in pod.asked if "ALTER" in line]
+
+
 def test_an_observer_is_added_as_one(pod: Pod) -> None:
     pod.environment["IS_FE_OBSERVER"] = "true"
     pod.answers(0, frontends(LEADER))

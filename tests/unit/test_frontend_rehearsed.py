@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from lab.rehearsal import Rehearsal
+from lab.simulator.model.rows import FrontendRow
 
 NAME = "sample"
 
@@ -300,3 +301,26 @@ def test_a_bad_image_and_fewer_frontends_in_one_edit() -> None:
     assert any("it is held" in wait for wait in made.raw["status"]["waitingFor"])
     made.edit("fe", storageVolumes=volumes)
     finish(made)
+
+
+@pytest.mark.parametrize("fe", [1, 3])
+def test_new_frontends_join_one_after_the_other(fe: int) -> None:
+    made, joining = rehearsal(fe), [0]
+    made.stage.world.on_truth = lambda database: joining.append(len(database.joining))
+    made.wish(fe=fe + 2)
+    finish(made)
+    assert max(joining) == 1
+
+
+def test_one_that_never_joins_does_not_keep_others_out() -> None:
+    made = rehearsal(3)
+    made.wish(fe=5)
+    made.until(lambda: f"default/{NAME}-fe-3" in made.stage.world.pods, "its pod")
+    made.stage.fault(f"{NAME}-fe-3", "kill")
+    made.until(lambda: any(f"{NAME}-fe-4" in row.host and row.alive for row in rows(made)), "the other to be alive")
+    made.stage.fault(f"{NAME}-fe-3", "resume")
+    finish(made)
+
+
+def rows(made: Rehearsal) -> tuple[FrontendRow, ...]:
+    return made.stage.database(NAME).state.frontends

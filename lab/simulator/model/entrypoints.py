@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from lab.simulator.model.accounts import check_password
@@ -14,6 +14,7 @@ from lab.simulator.model.process import FrontendProcess, NodeProcess
 from lab.simulator.model.session import Session
 from lab.simulator.model.statements import execute
 
+TURN = 60.0  # virtual seconds for which another frontend that joins is waited for
 _NOUN = {Component.BE: "BACKEND", Component.CN: "COMPUTE NODE"}
 
 
@@ -90,6 +91,7 @@ def _safe_frontend_script(container: Container) -> Script:
     if container.volume.meta is not None:
         return (yield from start_frontend(container, helper=None))
     quiet_since: float | None = None
+    turn_since: float | None = None
     while True:
         answers = [_ask_peer(container, peer) for peer in world.frontends(facts.cluster) if peer is not container]
         named = [answer for answer in answers if answer.leader]
@@ -99,6 +101,10 @@ def _safe_frontend_script(container: Container) -> Script:
             quiet_since = None
             leaving = facts.name in data.get("leaving", "").split()
             container.activity = _why_not_join(container, named, marker or "", leaving=leaving)
+            if not container.activity and named[0].first and not facts.observer:
+                turn_since = world.now if turn_since is None else turn_since
+                if world.now - turn_since < TURN:
+                    container.activity = f"waiting until {named[0].first} has joined"
             if not container.activity and named[0].listed == "added":
                 return (yield from start_frontend(container, helper=named[0].leader))
             if not container.activity:
@@ -124,6 +130,7 @@ class _Answer:
     leader: str = ""
     cluster_id: str = ""
     listed: str = "absent"  # absent | added | joined
+    first: str = ""  # who joins before us
 
 
 def _ask_peer(container: Container, peer: Container) -> _Answer:
@@ -138,7 +145,19 @@ def _ask_peer(container: Container, peer: Container) -> _Answer:
     rows = shown.as_dicts()
     own = next((row for row in rows if row["IP"] == container.facts.member_host), None)
     listed = "absent" if own is None else "joined" if own["Join"] == "true" else "added"
-    return _Answer(present=True, leader=leader, cluster_id=rows[0]["ClusterId"] or "", listed=listed)
+    first = next((row["IP"] or "" for row in rows if row is not own and _joins_before(row, own)), "")
+    return _Answer(present=True, leader=leader, cluster_id=rows[0]["ClusterId"] or "", listed=listed, first=first)
+
+
+def _joins_before(row: Mapping[str, str | None], own: Mapping[str, str | None] | None) -> bool:
+    """A follower that was added earlier, and has not joined or was never seen alive."""
+    if row["Role"] != "FOLLOWER" or (row["Join"] == "true" and row["StartTime"] != "NULL"):
+        return False
+    return own is None or _turn(row) < _turn(own)
+
+
+def _turn(row: Mapping[str, str | None]) -> tuple[str, str]:
+    return (row["Name"] or "").rpartition("_")[2], row["IP"] or ""
 
 
 def _why_not_join(container: Container, named: list[_Answer], founded: str, *, leaving: bool) -> str:
