@@ -172,8 +172,8 @@ class Operator:
 
     def _step(self, step: Step) -> Result:
         """The `member` module: Lease, everything read afresh, decided again, one step."""
-        if objection := self._lease_objection():
-            return StepOutcome.STALE, objection
+        if reason := self._lease_objection():
+            return StepOutcome.STALE, reason
         cluster = StarRocksCluster.parse(self._raw())
 
         def objection() -> str:
