@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import random
 import re
 import sys
@@ -89,10 +90,10 @@ class Crashes:
             body = {"cluster": NAME, "name": table, "replication": replication, "tablets": tablets}
             self.space.simulator("POST", "/tables", {**body, "namespace": self.space.namespace})
 
-    def run(self, seconds: float) -> None:
-        """Scene after scene, each to its end, until the time is up."""
+    def run(self, *, seconds: float = math.inf, deaths: float = math.inf) -> None:
+        """Scene after scene, each to its end, until the time is up or the operator has died so often."""
         until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        while time.monotonic() < until and len(self.deaths) < deaths:
             self.play(SCENES[self.scenes % len(SCENES)])
             self.scenes += 1
 
@@ -265,7 +266,7 @@ def main() -> int:
             crashes = Crashes(space, proxy, start=starter(space, kubeconfig, Path(scratch)), seed=options.seed)
             crashes.begin()
             try:
-                crashes.run(options.seconds)
+                crashes.run(seconds=options.seconds)
             finally:
                 print(crashes.report(), flush=True)
                 crashes.end()

@@ -144,11 +144,11 @@ class Space:
                 return bool(condition.get("observedGeneration") == cluster["metadata"]["generation"])
         return False
 
-    def wait_ready(self, name: str, *, patience: float = 180.0) -> None:
+    def wait_ready(self, name: str, *, patience: float = 300.0) -> None:
         self.wait(lambda: self.ready(name), name, "to be Ready", patience=patience)
 
     def wait(
-        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 120.0, pause: float = 0.1
+        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 240.0, pause: float = 0.1
     ) -> None:
         """Wait for something about a cluster; its status is in the sentence when it does not come."""
 

@@ -35,6 +35,7 @@ PRELOADED = (
     "kubernetes.config",
     "kubernetes.config.kube_config",
     "starrocks_operator.decide",
+    "starrocks_operator.frontend.take",
     "urllib3",
 )
 

@@ -75,8 +75,9 @@ def measure(console: Console, stack: Stack, *, sizes: Sequence[int], fleet_size:
         show_fleet(console, size, trials)
     if leaving:  # before the large fleet, which would be looked after meanwhile
         results["departures"] = departures(stack, MIGRATIONS)
+        show_departures(console, results["departures"])
         results["waiting"] = waiting(stack, leaving, seconds=120)
-        show_scale_in(console, results)
+        show_waiting(console, results["waiting"])
     if fleet_size:
         space = open_space(stack, "bench-fleet")
         settle(space, fleet_size)
@@ -125,10 +126,10 @@ def show_rest(console: Console, results: dict[str, Any]) -> None:
     console.print(table)
 
 
-def show_scale_in(console: Console, results: dict[str, Any]) -> None:
-    title = f"backends leave, 5 → 3, {len(results['departures'])} times; seconds that a step could have been earlier"
+def show_departures(console: Console, departures: Sequence[dict[str, Any]]) -> None:
+    title = f"backends leave, 5 → 3, {len(departures)} times; seconds that a step could have been earlier"
     table = Table("figure", "median (min – max)", "budget", "verdict", title=title)
-    steps = [step for one in results["departures"] for step in one["steps"]]
+    steps = [step for one in departures for step in one["steps"]]
     for kind, words in (
         ("setting", "FE's setting is held, restored"),
         ("order", "told to leave"),
@@ -137,12 +138,15 @@ def show_scale_in(console: Console, results: dict[str, Any]) -> None:
     ):
         extra = [step["extra"] for step in steps if step["kind"] == kind]
         table.add_row(words, spread(extra), f"< {NODE_STEP:.0f} each", verdict(statistics.median(extra) < NODE_STEP))
-    nodes = [sum(step["extra"] for step in one["steps"]) / one["nodes"] for one in results["departures"]]
+    nodes = [sum(step["extra"] for step in one["steps"]) / one["nodes"] for one in departures]
     table.add_row("all steps, per node", spread(nodes), "", "")
-    for one in results["departures"]:
+    table.add_row("CPU seconds per step", spread([one["cpu"] for one in departures]), "", "")
+    for one in departures:
         table.add_row(f"wish → Ready, migration {one['migration']:.1f} s", f"{one['total']:.1f}", "", "")
     console.print(table)
-    figures = results["waiting"]
+
+
+def show_waiting(console: Console, figures: dict[str, Any]) -> None:
     table = Table("figure", "value", "budget", "verdict", title=f"{figures['clusters']} scale-ins at once, waiting")
     rate, share, runs = (figures[key] for key in ("statements_per_minute_and_cluster", "cpu_share", "ansible_runs"))
     table.add_row(

@@ -41,11 +41,13 @@ class StepTime:
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """One scale-in by two backends. migration: seconds from the first order to the last tablet."""
+    """One scale-in by two backends. migration: seconds from the first order to the last tablet. cpu: of the operator,
+    per step; it hardly depends on who else is at work on the machine."""
 
     nodes: int
     migration: float
     total: float
+    cpu: float
     steps: tuple[StepTime, ...]
 
 
@@ -68,13 +70,14 @@ def departure(space: Space, name: str, *, seconds: float, number: int) -> Depart
         space.simulator("POST", "/tables", table | {"tablets": tablets, "tablet_gb": 0.01})
     leaving = [f"{name}-be-{ordinal}" for ordinal in range(STAY, BACKENDS)]
     mark = space.stack.witness.mark()
-    with Counted(space, name, leaving) as counted:
+    with Counted(space, name, leaving) as counted, Meter(space.stack) as meter:
         wish = time.time()
         space.scale(name, "starRocksBeSpec", STAY)
         space.wait(lambda: told(space, mark, leaving), name, "to have told its backends", patience=PATIENCE)
         space.wait_ready(name, patience=PATIENCE)
         total = time.time() - wish
     steps = tuple(timed(space, mark, wish=wish, emptied=counted.emptied))
+    assert meter.usage is not None
     if copies:
         space.simulator("DELETE", "/tables", {key: table[key] for key in ("cluster", "namespace", "name")})
         space.simulator("POST", "/recycle-bin/empty", {"cluster": name, "namespace": space.namespace})
@@ -83,7 +86,13 @@ def departure(space: Space, name: str, *, seconds: float, number: int) -> Depart
     space.wait_ready(name, patience=PATIENCE)
     ordered = min(step.at for step in steps if step.kind == "order")
     last = max(counted.emptied.values(), default=ordered)
-    return Departure(nodes=len(leaving), migration=max(last - ordered, 0.0), total=total, steps=steps)
+    return Departure(
+        nodes=len(leaving),
+        migration=max(last - ordered, 0.0),
+        total=total,
+        cpu=meter.usage.cpu / len(steps),
+        steps=steps,
+    )
 
 
 class Counted:

@@ -15,6 +15,7 @@ description:
   - The step is taken only if it is still the same, and the one recorded in C(status.nextStep). Otherwise nothing is
     done and the outcome is V(stale), which is no failure.
   - A reply that was lost is resolved by looking, never by repeating the statement.
+  - The action plugin of the same name calls it in the process of the task, which saves the start of another one.
   - The API server is the one that the environment variable E(KUBECONFIG) names, or the one of the cluster it runs in.
 author:
   - The StarRocks operator authors (@starrocks-operator)
@@ -96,19 +97,24 @@ def main():
         if missing:
             message = missing_required_lib(library)
             module.fail_json(msg=message, exception=missing, outcome="failed", message=message)
+    result = answer(module.params["cluster_file"], check_mode=module.check_mode)
+    if result["outcome"] == "failed":
+        module.fail_json(msg=result["message"], **result)
+    module.exit_json(**result)
+
+
+def answer(cluster_file, check_mode):
+    """Take the step of this file; what became of it, as the task's result."""
     objects = []
     try:
-        play = json.loads(Path(module.params["cluster_file"]).read_text(encoding="utf-8"))
-        outcome, message, objects = attempt(play, check_mode=module.check_mode)
+        play = json.loads(Path(cluster_file).read_text(encoding="utf-8"))
+        outcome, message, objects = attempt(play, check_mode=check_mode)
     except (OSError, ValueError, KeyError) as failure:
         outcome, message = "failed", f"The step could not be read: {failure!r}."
     except (fresh.ApiError, fresh.config.ConfigException) as failure:
         outcome, message = "failed", str(failure)
-    result = {"changed": outcome in ("done", "unknown", "none"), "outcome": str(outcome), "message": message}
-    result["objects"] = objects
-    if outcome == "failed":
-        module.fail_json(msg=message, **result)
-    module.exit_json(**result)
+    changed = outcome in ("done", "unknown", "none")
+    return {"changed": changed, "outcome": str(outcome), "message": message, "objects": objects}
 
 
 def attempt(play, check_mode):

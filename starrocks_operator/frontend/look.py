@@ -196,10 +196,11 @@ def _blacklist(connection: FrontendConnection) -> frozenset[str] | None:
 
 def _settings(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, str] | None:
     """None if nothing was asked; a setting that this release does not have is not among them."""
+    keys = tuple(keys)
     found: dict[str, str] = {}
     for key in keys:
         found |= settings_of(connection.ask(SHOW_SETTING.format(key=key)))
-    return found or None
+    return found if keys else None
 
 
 def _replication(connection: FrontendConnection) -> int | None:

@@ -36,6 +36,8 @@ def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding
         return Outlook(waits=(f"{name} is to leave: FE's settings have not been read yet",))
     if not kind.holds_tablets and ground.blacklists is None:
         return Outlook(waits=(f"{name} is to leave: the frontends have not been asked for their blacklists yet",))
+    blind = kind.holds_tablets and ground.replication is None
+    alone = ", and judges by itself, as it does not tell how many replicas tables have" if blind else ""
     gives = "gives its tablets to the others" if kind.holds_tablets else "gets no new queries"
     expects = (("id", row.id), ("decommissioned", "false")) if kind.holds_tablets else (("id", row.id),)
     return Outlook(
@@ -46,7 +48,7 @@ def order(case: Case, kind: Kind, ground: Ground, *, objection: Sequence[Finding
             reversible=True,
             expects=expects,
         ),
-        waits=(f"{name} is to leave: FE is told so",),
+        waits=(f"{name} is to leave: FE is told so{alone}",),
     )
 
 

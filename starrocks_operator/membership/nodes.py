@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_address
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.auto_drop import auto_drop_of
@@ -104,6 +105,9 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
         return Outlook(waits=(wait,), pace=PATIENT)
     if any(other.slot is slot and other.move != Move.SHRINK for other in cases):
         return Outlook(waits=(f"{name} is registered twice, and may not leave yet under its other id",))
+    if case.row is None and kind.holds_tablets and (nameless := _nameless(roster)):
+        wait = f"{name} is not registered by its name: it leaves when the dead {nameless} is known not to be it"
+        return Outlook(waits=(wait,), pace=PATIENT)
     what = "is not registered" if case.row is None else drained_word(case, kind)
     stays = " Its volume stays." if kind.holds_tablets else ""
     return Outlook(
@@ -115,6 +119,19 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
         ),
         waits=(f"{name} is leaving: its pod goes",),
     )
+
+
+def _nameless(roster: Roster[ComputeRow]) -> str:
+    """A dead backend that is registered by an address that no pod has any more: it may be any of ours."""
+    return next((row.host for row in roster.foreign if not row.alive and _is_address(row.host)), "")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _add(slot: NodeSlot, kind: Kind) -> Outlook:

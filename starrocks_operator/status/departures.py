@@ -30,6 +30,7 @@ GIVEN_UP = "given-up"
 
 _ORDERS = (StepKind.DECOMMISSION_BACKEND, StepKind.BLACKLIST_COMPUTE_NODE)
 _STATES = {Standing.DRAINING: "draining", Standing.DRAINED: "drained", Standing.GIVEN_UP: GIVEN_UP}
+_ARRIVED = frozenset({*_STATES.values(), "stalled"})
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ def _ordered_at(row: ComputeRow, step: Step | None, memory: Memory, now: datetim
         return before or now
     if before is None or shows:
         return before
+    if member and member.state in _ARRIVED:  # FE showed it, and does no more: it was taken back
+        return None
     return before if now - before < ORDER_OUTSTANDING else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,10 +37,16 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         stack.stop()
 
 
+def namespace_of(test: str) -> str:
+    """A name of its own also for tests whose long names begin alike: what another left is not found there."""
+    readable = re.sub(r"[^a-z0-9]+", "-", test.lower()).strip("-")
+    return f"{readable[:42].strip('-')}-{zlib.crc32(test.encode()):08x}"
+
+
 @pytest.fixture
 def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Iterator[Space]:
     """A namespace of its own for one test; afterwards the operator's record is looked at."""
-    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
+    name = namespace_of(request.node.name)
     stack.operate(arguments=PACE)
     began = stack.witness.mark()
     space = open_space(stack, name, tmp_path)

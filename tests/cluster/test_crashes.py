@@ -12,7 +12,7 @@ from lab.interference import interference
 from tests.cluster.operators import Operators
 
 SEED = 4
-SECONDS = 45  # the scene that is on then is played to its end
+DEATHS = 5  # the scene that is on then is played to its end
 
 
 def test_it_may_be_killed_before_and_after_any_write_of_a_scale_in(operators: Operators, tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_it_may_be_killed_before_and_after_any_write_of_a_scale_in(operators: Op
         crashes = Crashes(space, proxy, start=starter(space, kubeconfig, operators.scratch), seed=SEED)
         crashes.begin()
         try:
-            crashes.run(SECONDS)
+            crashes.run(deaths=DEATHS)
         finally:
             crashes.end()
-    assert len(crashes.deaths) >= 5, crashes.report()
+    assert len(crashes.deaths) >= DEATHS, crashes.report()

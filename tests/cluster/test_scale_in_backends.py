@@ -38,7 +38,7 @@ that the migration stands still exactly there."""
 
 
 @pytest.mark.parametrize("back_to", [5, 4, 7])
-def test_three_of_five_taken_back_during_the_migration(space: Space, back_to: int) -> None:
+def test_taken_back_during_the_migration(space: Space, back_to: int) -> None:
     for name in PERCENT:
         space.apply(cluster(name, be=5, volumes=True))
     for name in PERCENT:

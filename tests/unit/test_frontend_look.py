@@ -223,6 +223,7 @@ def test_the_leader_is_asked_more_only_while_somebody_leaves(stage: FrontendStag
     assert asked.settings == {auto_drop: "true"}
     assert asked.replication == 1
     assert asked.blacklists == {}, "this release has no such lists"
+    assert stage.look(0, questions=Questions(settings=("no_such_setting",))).settings == {}, "asked, and there is none"
 
 
 def test_a_setting_is_changed_and_looked_at(stage: FrontendStage) -> None:

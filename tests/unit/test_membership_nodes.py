@@ -243,6 +243,24 @@ def drain(world: World, ordinal: int, *, left: int) -> None:
     world.look()
 
 
+def test_an_order_that_was_taken_back_is_over_and_a_humans_after_it_is_his() -> None:
+    world = scaling_in()
+    drain(world, 4, left=7)
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 5
+    decision = record(world)
+    assert decision.step is not None
+    assert decision.step.kind == StepKind.CANCEL_DECOMMISSION
+    world.backends[4] = replace(world.backends[4], decommissioned=False)
+    world.look()
+    record(world)
+    assert "orderedBy" not in member(world, 4)
+    world.backends[4] = replace(world.backends[4], decommissioned=True)
+    world.look()
+    decision = record(world)
+    assert [finding.reason for finding in decision.findings] == ["ForeignDecommission"]
+    assert decision.step is None or decision.step.kind != StepKind.CANCEL_DECOMMISSION
+
+
 def test_all_that_leave_are_told_one_by_one_and_shrunk_from_the_top() -> None:
     world = scaling_in()
     drain(world, 4, left=10)
@@ -463,3 +481,19 @@ def test_a_backend_registered_twice_leaves_only_as_both() -> None:
     decision = world.decide()
     assert decision.step is not None
     assert (decision.step.kind, decision.step.fact("id")) == (StepKind.DECOMMISSION_BACKEND, "999")
+
+
+def test_a_dead_backend_that_is_known_by_an_old_address_may_be_the_one_that_is_to_leave() -> None:
+    """Its pod came back with another address and did not register: FE still counts tablets on it."""
+    world = scaling_in(be=4)
+    world.backends[3] = replace(world.backends[3], host="10.0.0.9", alive=False)
+    world.remove("Pod", "sample-be-3")
+    world.look()
+    decision = world.decide()
+    assert decision.step is None
+    assert "when the dead 10.0.0.9 is known not to be it" in " ".join(decision.waits)
+    del world.backends[3]
+    world.look()
+    step = world.decide().step
+    assert step is not None
+    assert step.kind == StepKind.SHRINK_STATEFUL_SET

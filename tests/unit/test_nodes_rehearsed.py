@@ -11,6 +11,8 @@ import pytest
 
 from lab.rehearsal import Call, CallKind, Rehearsal
 from lab.rehearsal.invariants import HUMAN
+from lab.simulator.model.commands import _HANDLERS as HANDLERS
+from lab.simulator.model.outcome import SqlError
 from lab.simulator.model.version import features
 
 NAME = "sample"
@@ -296,6 +298,25 @@ def test_too_few_for_the_replicas_is_refused_before_anything_moves() -> None:
     finish(made)
 
 
+def test_a_release_that_does_not_tell_replication_judges_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one: those that may go do, the one too many is refused in FE's words, and nothing is lost."""
+
+    def unknown(_: object) -> None:
+        raise SqlError("Getting analyzing error. Detail message: Unknown table 'partitions_meta'.")
+
+    monkeypatch.setitem(HANDLERS, "most_replicas", unknown)
+    made = rehearsal()
+    made.wish(be=2)
+    made.until(lambda: "StepFailed" in reasons(made), "FE to refuse")
+    assert "insufficient BE number" in made.condition("Degraded")["message"]
+    made.let(600)
+    assert not [step for step in steps(made) if "sample-be-2" in step]
+    assert "judges by itself" in " ".join(made.raw["status"]["waitingFor"])
+    assert made.raw["status"]["members"][-2]["name"] == "sample-be-2", "the two others have left"
+    made.wish(be=3)
+    finish(made)
+
+
 def test_what_fe_refuses_is_said_in_its_words() -> None:
     made = rehearsal(be=3, tablets=0)
     made.stage.database(NAME).tablets.create_table("_statistics_", "columns", replication=3, tablets=3)
@@ -418,3 +439,33 @@ def test_a_wish_that_changes_while_fe_is_looked_at_still_counts(
     finish(made)
     assert taken[-1].endswith(": stale")
     assert [step for step in made.steps if step.startswith(kind) and step.endswith("done")] == taken[:-1]
+
+
+def test_removing_backends_from_the_spec_takes_the_scale_in_back() -> None:
+    """Orphaned, not deleted: those that had not gone stay, as members, with their tablets."""
+    made = rehearsal(tablets=60)
+    draining(made, 3, moved=0.25)
+    raw = made.raw
+    spec = {name: value for name, value in raw["spec"].items() if name != "starRocksBeSpec"}
+    metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
+    made.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
+    made.until(lambda: not any(row.decommissioned for row in made.stage.database(NAME).state.nodes), "all to stay")
+    made.until(lambda: set(values(made, AUTO_DROP)) == {"true"}, "FE's setting to be as it was")
+    assert not [step for step in steps(made) if step.startswith(("Shrink", "DropBackend"))]
+    assert "ComponentOrphaned" in reasons(made)
+
+
+def test_a_new_image_and_fewer_backends_in_one_edit() -> None:
+    """All pods are replaced, one by one, and none leaves its StatefulSet with a tablet on it."""
+    made = rehearsal(be=5, tablets=60)
+    made.edit("be", replicas=3, image="starrocks/be-ubuntu:3.3.10")
+    finish(made)
+    assert made.tablets_beyond("be", 3) == 0
+
+
+def test_a_leaving_backend_whose_pod_cannot_start_is_rebuilt_from_the_others() -> None:
+    made = rehearsal(tablets=24, single=False)
+    made.stage.fault(f"{NAME}-be-4", "kill")
+    made.let(60)
+    made.wish(be=4)
+    finish(made)
