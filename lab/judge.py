@@ -256,8 +256,9 @@ def _owner(write: Heard) -> Key:
     metadata = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata") or {}
     labels = metadata.get("labels") or {}
     owner, ordinal = labels.get(OWNER, ""), write.name.rpartition("-")[2]
-    cluster, _, _ = owner.rpartition("-fe")
-    if labels.get(COMPONENT) != "fe" or not cluster or not ordinal.isdecimal():
+    component = labels.get(COMPONENT)
+    cluster = owner.removesuffix(f"-{component}")
+    if component not in ("fe", "fe-observer") or cluster in ("", owner) or not ordinal.isdecimal():
         return "", ""
     return cluster, f"{owner}-{ordinal}"
 
@@ -288,4 +289,4 @@ def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
 def _ours(target: str, cluster: str) -> bool:
     """Named after a pod of this cluster. One that is known by its address is judged by the simulator's marks alone."""
     host = target.rpartition(":")[0]
-    return re.fullmatch(rf"{re.escape(cluster)}-(fe|fe-observers?|be|cn)-\d+\..*|[\d.]+", host) is not None
+    return re.fullmatch(rf"{re.escape(cluster)}-(fe|fe-observer|be|cn)-\d+\..*|[\d.]+", host) is not None

@@ -1,11 +1,11 @@
-"""The components of a cluster as one table: what frontends, backends and compute nodes differ in is here, not in code.
+"""The components of a cluster as one table: what frontends, observers, backends and compute nodes differ in is here.
 
 Every value is what the images and existing clusters go by; changing one restarts pods of adopted clusters.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DEFAULT_ROOT = "/opt/starrocks"
 HEALTH_PATH = "/api/health"
@@ -53,14 +53,17 @@ class DefaultVolume:
 class Component:
     """What one component is made of.
 
+    process: the program that its main container runs, by its name in the image; observers run the frontends'.
     graceful_from: per minor version, the first release whose stop script knows `-g`; others know it always.
     member_port: the port by which FE knows a member of this kind.
     template_named: whether the pod template carries the workload's name.
     claim_retention: the fields of persistentVolumeClaimRetentionPolicy that are passed on.
     frontend_service: the value of FE_SERVICE_NAME.
+    always_safe: started by our script whatever the profile is: the official operator makes no such pods.
     """
 
     name: str
+    process: str
     title: str
     spec_field: str
     env_field: str
@@ -77,24 +80,25 @@ class Component:
     frontend_service: str = "{cluster}-fe-service"
     knows_query_port: bool = True
     disruption_budget: bool
+    always_safe: bool = False
 
     @property
     def configuration_file(self) -> str:
-        return f"{self.name}.conf"
+        return f"{self.process}.conf"
 
     @property
     def configuration_mount(self) -> str:
         """Where the ConfigMap of configMapInfo is mounted; the image's entrypoint links its files from there."""
-        return f"/etc/starrocks/{self.name}/conf"
+        return f"/etc/starrocks/{self.process}/conf"
 
     def home(self, root: str) -> str:
-        return f"{root}/{self.name}"
+        return f"{root}/{self.process}"
 
     def entrypoint(self, root: str) -> str:
-        return f"{root}/{self.name}_entrypoint.sh"
+        return f"{root}/{self.process}_entrypoint.sh"
 
     def stop_script(self, root: str) -> str:
-        return f"{self.home(root)}/bin/stop_{self.name}.sh"
+        return f"{self.home(root)}/bin/stop_{self.process}.sh"
 
 
 def _exposed(*pairs: tuple[str, str]) -> tuple[Exposed, ...]:
@@ -113,6 +117,7 @@ _COMPUTE_HEADLESS = (("heartbeat", "heartbeat"), ("arrow-flight", "arrow-flight"
 
 FE = Component(
     name="fe",
+    process="fe",
     title="frontend",
     spec_field="starRocksFeSpec",
     env_field="feEnvVars",
@@ -145,8 +150,12 @@ FE = Component(
     disruption_budget=True,
 )
 
+FE_OBSERVER = replace(FE, name="fe-observer", title="observer", spec_field="starRocksFeObserverSpec", always_safe=True)
+"""Frontends without a vote: they replay the journal, answer queries, and never lead."""
+
 BE = Component(
     name="be",
+    process="be",
     title="backend",
     spec_field="starRocksBeSpec",
     env_field="beEnvVars",
@@ -168,6 +177,7 @@ BE = Component(
 
 CN = Component(
     name="cn",
+    process="cn",
     title="compute node",
     spec_field="starRocksCnSpec",
     env_field="cnEnvVars",
@@ -184,7 +194,7 @@ CN = Component(
     disruption_budget=False,
 )
 
-COMPONENTS: dict[str, Component] = {component.name: component for component in (FE, BE, CN)}
+COMPONENTS: dict[str, Component] = {component.name: component for component in (FE, FE_OBSERVER, BE, CN)}
 """The components that have pods, frontends first."""
 
 FIELD_ENVIRONMENT = (

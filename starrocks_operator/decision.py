@@ -10,7 +10,7 @@ from typing import Any
 from starrocks_operator.observed import ObjectKey
 from starrocks_operator.step import Step
 
-COMPONENTS = ("fe", "be", "cn", "hpa")  # in the order in which the roles apply them
+COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa")  # in the order in which the roles apply them
 
 
 @dataclass(frozen=True, kw_only=True)

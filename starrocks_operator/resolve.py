@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.membership.memory import Memory
@@ -72,7 +73,7 @@ def profile_of(cluster: StarRocksCluster, workloads: Workloads, *, default: str)
     if asked in PROFILES:
         return asked
     for name in COMPONENT_NAMES:  # the frontends' word first; if their StatefulSet is gone, the others remember
-        if (workload := workloads.get(name)) is not None:
+        if (workload := workloads.get(name)) is not None and not COMPONENTS[name].always_safe:
             recorded = (workload["metadata"].get("annotations") or {}).get(PROFILE, "")
             return recorded if recorded in PROFILES else "upstream"
     return default
@@ -100,10 +101,12 @@ def replicas_of(cluster: StarRocksCluster, workloads: Workloads, children: Child
 
 
 def _grown(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) -> dict[str, int]:
-    """The same, with the frontends only as far as their volumes allow."""
-    replicas, live = replicas_of(cluster, workloads, observed.children), live_replicas(workloads.get("fe"))
-    if live is not None and replicas["fe"] > live:
-        replicas["fe"] = growable_to(cluster, observed, workloads["fe"], live=live, wished=replicas["fe"])
+    """The same, with frontends and observers only as far as their volumes allow."""
+    replicas = replicas_of(cluster, workloads, observed.children)
+    for name, workload in workloads.items():
+        live = live_replicas(workload)
+        if COMPONENTS[name].process == "fe" and live is not None and replicas[name] > live:
+            replicas[name] = growable_to(cluster, observed, workload, live=live, wished=replicas[name], component=name)
     return replicas
 
 

@@ -45,19 +45,22 @@ class Case:
     value: Any = field(hash=False)
     path: str = ""
     says: str = ""
+    beside: str = ""  # a component that the document has besides
 
     def __str__(self) -> str:
         return f"{self.rule}-{self.at.rsplit('.', 1)[-1]}-{self.value}"[:60]
 
     @property
     def document(self) -> dict[str, Any]:
-        return changed(self.at, self.value)
+        base = changed(self.beside, {}) if self.beside else document()
+        return changed(self.at, self.value, base)
 
 
 def _volume(**fields: Any) -> dict[str, Any]:
     return {key: value for key, value in (VOLUME | fields).items() if value is not None}
 
 
+OBSERVERS = "spec.starRocksFeObserverSpec"
 FE, BE, CN = "spec.starRocksFeSpec", "spec.starRocksBeSpec", "spec.starRocksCnSpec"
 PROXY = "spec.starRocksFeProxySpec"
 VOLUMES, PORTS, POLICY = f"{FE}.storageVolumes", f"{FE}.service.ports", f"{CN}.autoScalingPolicy"
@@ -69,6 +72,9 @@ BROKEN: tuple[Case, ...] = (
     Case("frontends", FE, None, "", "needs at least one frontend"),
     Case("frontends", "spec", None, "", "needs at least one frontend"),
     Case("zero-frontends", f"{FE}.replicas", 0, f"{FE}.replicas", "without frontends cannot work"),
+    Case("observers", "metadata.name", "n" * 41, "", "at most 40", beside=OBSERVERS),
+    Case("service-type", f"{OBSERVERS}.service.type", "None", f"{OBSERVERS}.service.type", "NodePort, LoadBalancer"),
+    Case("resource-name", f"{OBSERVERS}.limits", {"mem": "1Gi"}, f"{OBSERVERS}.limits", "'mem' is no resource name"),
     Case("service-account", "spec.serviceAccount", "starrocksAccount", "spec.serviceAccount", "lower-case"),
     Case("service-account", f"{CN}.serviceAccount", "a_b", f"{CN}.serviceAccount", "lower-case"),
     Case("misspelt-key", "spec.StarRocksCnSpec", {"replicas": 3}, "spec.StarRocksCnSpec", "write starRocksCnSpec"),
@@ -159,6 +165,8 @@ BROKEN: tuple[Case, ...] = (
 )
 
 SOUND: tuple[Case, ...] = (
+    Case("observers", "metadata.name", "n" * 40, beside=OBSERVERS),
+    Case("observers", f"{OBSERVERS}.replicas", 0),
     Case("cluster-name", "metadata.name", "n" * 46),
     Case("frontends", BE, None),
     Case("zero-frontends", f"{FE}.replicas", 2),

@@ -104,12 +104,13 @@ def _parts_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _part_of(data: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """The part that a task's result is of: a role's last name, or what the tasks after the roles do."""
+    """The part that a task's result is of: a role's last name, which has no dashes, or what the tasks after the roles
+    do."""
     if "outcome" in result:
         return "step"
     if "objects" not in result:
         return ""
-    return str(data.get("role") or "prune").rpartition(".")[2]
+    return str(data.get("role") or "prune").rpartition(".")[2].replace("_", "-")
 
 
 def run(play: Play, tell: Tell) -> Ending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 
 from lab.rehearsal.kubernetes import Json, Kubernetes
@@ -178,7 +179,7 @@ class Controllers:
         """A claim marked for deletion goes once no pod uses it, and what was on the volume goes with it."""
         if self._kubernetes.get("PersistentVolumeClaim", claim) is None:
             return
-        pod = _owner_of(claim)
+        pod = owner_of(claim)
         if self._kubernetes.get("Pod", pod) is None:
             self._kubernetes.remove(ObjectKey("PersistentVolumeClaim", claim), by=SELF)
             self._stage.delete_claim(pod)
@@ -190,9 +191,11 @@ def claim_names(workload: Raw, pod: str) -> tuple[str, ...]:
     return tuple(f"{template['metadata']['name']}-{pod}" for template in templates)
 
 
-def _owner_of(claim: str) -> str:
+def owner_of(claim: str) -> str:
     """`fe-meta-sample-fe-0` is of `sample-fe-0`: names of clusters in a rehearsal have no dash."""
-    return "-".join(claim.split("-")[-3:])
+    found = re.search(r"[^-]+-(fe-observer|fe|be|cn)-\d+$", claim)
+    assert found, f"{claim} is no claim of a pod"
+    return found[0]
 
 
 def _fresh(before: Raw | None, after: Raw) -> bool:

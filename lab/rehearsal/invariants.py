@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lab.rehearsal.controllers import SELF
+from lab.rehearsal.controllers import SELF, owner_of
 from lab.rehearsal.kubernetes import Kubernetes
 from lab.simulator.model import Component, ConnectionLost, Done, Outcome, PodFacts, Session
 from lab.simulator.model.database import Database, majority
@@ -81,7 +81,7 @@ class Invariants:
 
     def _claim_goes(self, by: str, claim: str) -> None:
         """I5: no claim of a node that FE knows is deleted."""
-        host = self._stage.host("-".join(claim.split("-")[-3:]))
+        host = self._stage.host(owner_of(claim))
         for database in self._databases():
             state = database.state
             if host in {row.host for row in state.frontends} | {row.host for row in state.nodes}:

@@ -20,14 +20,21 @@ from starrocks_operator.observed import ObjectKey, Raw
 NAME = "sample"
 CLUSTER = ObjectKey("StarRocksCluster", NAME)
 RESTART = 4.0  # seconds until a killed operator is there again
-_FIELDS = {"fe": "starRocksFeSpec", "be": "starRocksBeSpec", "cn": "starRocksCnSpec"}
+_FIELDS = {
+    "fe": "starRocksFeSpec",
+    "fe-observer": "starRocksFeObserverSpec",
+    "be": "starRocksBeSpec",
+    "cn": "starRocksCnSpec",
+}
+_USUAL = {"fe": 3, "be": 3, "cn": 1}
 _HOME = "/opt/starrocks"
 
 
 class Rehearsal:
     """`let` time pass, `wish` for replicas, wait `until_settled`; operators work by themselves meanwhile."""
 
-    def __init__(self, *, fe: int = 3, be: int = 3, cn: int = 1, seed: int = 0, leased: bool = True) -> None:
+    def __init__(self, *, seed: int = 0, leased: bool = True, **replicas: int) -> None:
+        """replicas: by component, where they are not the usual ones; `**{"fe-observer": 2}` makes observers."""
         self.stage = Stage(Options(timing=Timing()), seed=seed)
         self.stage = Stage(Options(timing=Timing()), seed=seed, **self.stage.safe(NAME))
         self.gate = Gate()
@@ -41,7 +48,7 @@ class Rehearsal:
             gate=self.gate,
             cluster=CLUSTER,
         )
-        self.kubernetes.create(manifest(fe=fe, be=be, cn=cn), by=HUMAN)
+        self.kubernetes.create(manifest(**(_USUAL | replicas)), by=HUMAN)
         self.kubernetes.listeners.append(self._noticed)
         self._leased = leased
         self._due: dict[str, float] = {}
@@ -169,7 +176,7 @@ class Rehearsal:
         raw = self.raw
         spec = dict(raw["spec"])
         for component, count in replicas.items():
-            spec[_FIELDS[component]] = {**spec[_FIELDS[component]], "replicas": count}
+            spec[_FIELDS[component]] = {**spec.get(_FIELDS[component], {}), "replicas": count}
         if spec != raw["spec"]:
             metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
             self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
@@ -209,7 +216,7 @@ class Rehearsal:
         return sum(count(row.node_id) for row in ours if int(row.host.split(".")[0].removeprefix(prefix)) >= replicas)
 
     def target(self, component: str, ordinal: int) -> str:
-        port = 9010 if component == "fe" else 9050
+        port = 9010 if component.startswith("fe") else 9050
         return f"{self.stage.host(f'{NAME}-{component}-{ordinal}')}:{port}"
 
     def lose_volume(self, component: str, ordinal: int) -> None:
@@ -240,7 +247,7 @@ class Rehearsal:
         """FE's members are the wished ones, all alive and staying; every tablet has all its copies."""
         database = self.stage.database(NAME)
         state = database.state
-        members = [("fe", row.host, row.alive) for row in state.frontends]
+        members = [("fe-observer" if row.role == "OBSERVER" else "fe", row.host, row.alive) for row in state.frontends]
         members += [(row.kind.value, row.host, row.alive) for row in state.nodes]
         wanted = [
             (component, self.stage.host(f"{NAME}-{component}-{ordinal}"), True)
@@ -258,7 +265,7 @@ class Rehearsal:
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def manifest(*, fe: int, be: int, cn: int) -> Json:
+def manifest(*, fe: int, be: int, cn: int, **observers: int) -> Json:
     """The StarRocksCluster that a person applies."""
 
     def component(name: str, replicas: int, volume: str, path: str) -> dict[str, Any]:
@@ -266,12 +273,14 @@ def manifest(*, fe: int, be: int, cn: int) -> Json:
         image = f"starrocks/{name}-ubuntu:3.3.9"
         return {"replicas": replicas, "image": image} | ({"storageVolumes": [storage]} if volume else {})
 
-    spec = {
+    spec: dict[str, Any] = {
         "starRocksFeSpec": component("fe", fe, "fe-meta", "meta"),
         "starRocksBeSpec": component("be", be, "be-data", "storage"),
     }
     if cn:
         spec["starRocksCnSpec"] = component("cn", cn, "", "")
+    for name, count in observers.items():
+        spec[_FIELDS[name]] = {"replicas": count}
     return {
         "apiVersion": "starrocks.com/v1",
         "kind": "StarRocksCluster",

@@ -101,6 +101,10 @@ SCENARIOS: Mapping[str, Scenario] = {
     "backends-5-3-4": Scenario(play=cancelled("be", 3, 4, at=0.25), cluster={"fe": 3, "be": 5, "cn": 1}),
     "backends-5-3-7": Scenario(play=cancelled("be", 3, 7, at=0.75), cluster={"fe": 3, "be": 5, "cn": 1}),
     "backends-12-9": Scenario(play=_wishes({"be": 9}), cluster={"fe": 3, "be": 12, "cn": 1}),
+    "observers-2-4-1-0-1": Scenario(
+        play=_wishes(*({"fe-observer": count} for count in (4, 1, 0, 1))),
+        cluster={"fe": 3, "fe-observer": 2, "be": 3, "cn": 1},
+    ),
     "backend-given-up": Scenario(play=_given_up, cluster={"fe": 3, "be": 4, "cn": 0}),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),

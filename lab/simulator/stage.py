@@ -15,6 +15,7 @@ from lab.simulator.model.surroundings import FixedSurroundings
 from lab.simulator.model.world import Options
 
 FE, BE, CN = Component.FE, Component.BE, Component.CN
+OBSERVER = "fe-observer"
 _NAMESPACE = "default"
 
 
@@ -32,7 +33,8 @@ class Stage:
     def pod(self, name: str, **changes: Any) -> Container:
         """Start `C-fe-0` and the like. Its claim is found again by the pod's name."""
         stem, _, ordinal = name.rpartition("-")
-        cluster, _, word = stem.rpartition("-")
+        observer = stem.endswith(f"-{OBSERVER}")
+        cluster, _, word = stem.removesuffix("-observer").rpartition("-")
         self._births += 1
         facts = PodFacts(
             namespace=_NAMESPACE,
@@ -43,6 +45,7 @@ class Stage:
             cluster_name=cluster,
             host=self.host(name),
             volume=f"claim:{name}",
+            observer=observer,
         )
         assert ordinal.isdigit(), f"{name} is no pod of a StatefulSet"
         return self.world.pod_started(replace(facts, **{**self._pod, **changes}))
@@ -123,7 +126,8 @@ class Stage:
 
     def followers(self, name: str) -> list[str]:
         leader = self.leader(name)
-        return sorted(p.facts.name for p in self.database(name).attached.values() if p.facts.name != leader)
+        names = (p.facts.name for p in self.database(name).attached.values() if p.facts.group == f"{name}-{FE}")
+        return sorted(pod for pod in names if pod != leader)
 
     def marks(self) -> list[str]:
         return [mark.kind for mark in self.world.violations]

@@ -23,7 +23,7 @@ from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions i
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
 from kubernetes.config import ConfigException
 
-from starrocks_operator.decision import Context
+from starrocks_operator.decision import COMPONENTS, Context
 from starrocks_operator.lease import lease_objection
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
@@ -35,7 +35,7 @@ NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
     "cluster_file": {"type": "path", "required": True},
-    "component": {"type": "str", "choices": ["fe", "be", "cn", "hpa"]},
+    "component": {"type": "str", "choices": list(COMPONENTS)},
     "objects": {"type": "list", "elements": "dict"},
     "prune": {"type": "bool", "default": False},
 }

@@ -21,6 +21,7 @@ except ImportError:
     KUBERNETES_MISSING = traceback.format_exc()
 
 try:
+    from starrocks_operator.components import COMPONENTS
     from starrocks_operator.frontend.password import PasswordError, credentials_of, password_holder
     from starrocks_operator.model import StarRocksCluster
     from starrocks_operator.objects import references
@@ -132,7 +133,7 @@ def read_fresh(api, cluster):
 
 
 def _children(api, cluster):
-    pods = ",".join(f"{cluster.name}-{component}" for component in ("fe", "be", "cn"))
+    pods = ",".join(f"{cluster.name}-{component}" for component in COMPONENTS)
     queries = (
         ("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets", f"{OWNER}={cluster.name}"),
         ("Pod", "/api/v1/namespaces/{0}/pods", f"{OWNER} in ({pods})"),

@@ -11,7 +11,7 @@ from typing import Any
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.metadata import COMPONENT_LABEL, OWNER_LABEL
 
-HELD_COMPONENTS = ("fe", "be")  # they hold metadata and tablets
+HELD_COMPONENTS = ("fe", "fe-observer", "be")  # they hold metadata and tablets, and leave one by one
 
 Raw = Mapping[str, Any]
 

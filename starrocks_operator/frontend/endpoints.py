@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from starrocks_operator.components import FE
+from starrocks_operator.components import COMPONENTS, FE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.configuration import port_of
 from starrocks_operator.objects.metadata import COMPONENT_LABEL
@@ -38,20 +38,26 @@ class Credentials:
 def endpoints(
     cluster: StarRocksCluster, children: Children, properties: Mapping[str, str] | None = None
 ) -> tuple[Endpoint, ...]:
-    """The frontends that can be asked: pods that have an address and are not on their way out, by ordinal.
+    """The frontends that can be asked: pods that have an address and are not on their way out, by ordinal; then the
+    observers, which do not lead, but have views, blacklists and cluster ids as the others do.
 
     properties: fe.conf, for the query port.
     """
     port = port_of(FE, "query", properties or {})
-    workload = children.get("StatefulSet", stateful_set_name(cluster, "fe"))
-    service = ((workload or {}).get("spec") or {}).get("serviceName") or headless_service_name(cluster, "fe")
-    prefix = stateful_set_name(cluster, "fe") + "-"
+    groups = (component.name for component in COMPONENTS.values() if component.process == "fe")
+    return tuple(endpoint for group in groups for endpoint in _endpoints(cluster, children, group, port))
+
+
+def _endpoints(cluster: StarRocksCluster, children: Children, group: str, port: int) -> tuple[Endpoint, ...]:
+    workload = children.get("StatefulSet", stateful_set_name(cluster, group))
+    service = ((workload or {}).get("spec") or {}).get("serviceName") or headless_service_name(cluster, group)
+    prefix = stateful_set_name(cluster, group) + "-"
     found: list[tuple[int, Endpoint]] = []
     for pod in children.of_kind("Pod"):
         metadata, status = pod["metadata"], pod.get("status") or {}
         ordinal = metadata["name"].removeprefix(prefix)
         if (
-            (metadata.get("labels") or {}).get(COMPONENT_LABEL) != "fe"
+            (metadata.get("labels") or {}).get(COMPONENT_LABEL) != group
             or not metadata["name"].startswith(prefix)
             or not (ordinal.isascii() and ordinal.isdecimal())
             or metadata.get("deletionTimestamp")
@@ -59,6 +65,6 @@ def endpoints(
             or status.get("phase") != "Running"
         ):
             continue
-        host = member_host(cluster, "fe", int(ordinal), service=service)
+        host = member_host(cluster, group, int(ordinal), service=service)
         found.append((int(ordinal), Endpoint(pod=metadata["name"], host=host, address=status["podIP"], port=port)))
     return tuple(endpoint for _, endpoint in sorted(found))

@@ -56,8 +56,16 @@ def known_frontends(memory: Memory) -> dict[str, str]:
     return {pod: member.id for pod, member in memory.frontends.items() if member.id}
 
 
-def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | None, *, live: int, wished: int) -> int:
-    """The replicas that the StatefulSet may have now: up to the first ordinal that must be given a new volume.
+def growable_to(
+    cluster: StarRocksCluster,
+    observed: Observed,
+    workload: Raw | None,
+    *,
+    live: int,
+    wished: int,
+    component: str = "fe",
+) -> int:
+    """The replicas that the StatefulSet of a group may have now: up to the first ordinal that must get a new volume.
 
     While nobody leads, what FE last said counts: a member that comes back may be the one that makes the majority. If
     that is not known either, any may be it: on the metadata of a dropped one a frontend does not start, and no more.
@@ -69,13 +77,13 @@ def growable_to(cluster: StarRocksCluster, observed: Observed, workload: Raw | N
     if not heard and not known:
         return max(wished, live)
     listed |= set() if heard else {pod for pod, member in known.items() if member.id and member.state != DROPPED}
-    configuration = observed.configurations.get("fe")
+    configuration = observed.configurations.get(component)
     meta_dir = (configuration.properties if configuration else {}).get("meta_dir", "")
     claims: Mapping[str, Raw] = {
         raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")
     }
     for ordinal in range(live, wished):
-        pod = pod_name(cluster, "fe", ordinal)
+        pod = pod_name(cluster, component, ordinal)
         if meta_claim(pod, workload, meta_dir=meta_dir) in claims and pod not in listed:
             return ordinal
     return max(wished, live)

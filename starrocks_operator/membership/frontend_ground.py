@@ -22,7 +22,9 @@ def frontend_ground(
     view: FrontendView,
     since: datetime | None,
     grace: timedelta = DEFAULT_GRACE,
+    component: str = "fe",
 ) -> Ground:
+    """component: the group of frontends that is asked about, `fe` or `fe-observer`."""
     return Ground(
         now=observed.now,
         view=view,
@@ -30,6 +32,6 @@ def frontend_ground(
         grace=grace,
         known=known_frontends(Memory.of(cluster, observed.children)),
         claims={raw["metadata"]["name"]: raw for raw in observed.children.of_kind("PersistentVolumeClaim")},
-        workload=observed.children.get("StatefulSet", stateful_set_name(cluster, "fe")),
-        meta_dir=(context.properties.get("fe") or {}).get("meta_dir", ""),
+        workload=observed.children.get("StatefulSet", stateful_set_name(cluster, component)),
+        meta_dir=(context.properties.get(component) or {}).get("meta_dir", ""),
     )

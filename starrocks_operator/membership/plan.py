@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
-from starrocks_operator.membership import frontends, nodes
+from starrocks_operator.membership import frontends, nodes, observers
 from starrocks_operator.membership.bootstrap import Founding
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.membership.frontend_ground import frontend_ground
@@ -47,6 +47,16 @@ def plan(situation: Situation) -> Outlook:
             grace=situation.grace,
         ),
     )
+    observer_ground = frontend_ground(
+        situation.cluster,
+        observed,
+        situation.context,
+        view=view,
+        since=situation.founding.at,
+        grace=situation.grace,
+        component="fe-observer",
+    )
+    outlook = outlook.then(observers.plan(situation.rosters.observers, situation.rosters.fe, observer_ground))
     ground = node_ground(situation.cluster, observed, since=situation.founding.at, grace=situation.grace)
     if view.backends is not None:
         outlook = outlook.then(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))

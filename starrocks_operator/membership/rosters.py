@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context
@@ -21,6 +21,7 @@ class Rosters:
     """All slots of a cluster. Without an answer of FE the slots have no rows: see `FrontendView`."""
 
     fe: Roster[FrontendRow]
+    observers: Roster[FrontendRow]
     be: Roster[ComputeRow]
     cn: Roster[ComputeRow]
 
@@ -65,8 +66,10 @@ def rosters_of(
             domain=domain,
         )
 
+    observers = of("fe-observer", frontends)
     return Rosters(
-        fe=of("fe", frontends),
+        fe=of("fe", observers.foreign),  # who is no observer of ours is a frontend, ours or foreign
+        observers=replace(observers, foreign=()),
         be=of("be", (view.backends if view else None) or ()),
         cn=of("cn", (view.compute_nodes if view else None) or ()),
     )

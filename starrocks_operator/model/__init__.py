@@ -22,6 +22,7 @@ from starrocks_operator.model.component import (
     FrontendSpec,
     LoadSpec,
 )
+from starrocks_operator.model.observers import FrontendObserverSpec
 from starrocks_operator.model.service import ServicePort, ServiceSpec
 from starrocks_operator.model.status import (
     Bootstrap,
@@ -52,6 +53,7 @@ __all__ = [
     "ComputeNodeStatus",
     "Condition",
     "ConfigMapInfo",
+    "FrontendObserverSpec",
     "FrontendProxySpec",
     "FrontendSpec",
     "HPAPolicy",

@@ -1,6 +1,7 @@
 """StarRocksCluster: the resource as a frozen, typed value."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, ValidationError
@@ -14,6 +15,7 @@ from starrocks_operator.model.component import (
     FrontendSpec,
 )
 from starrocks_operator.model.kubernetes import Int64, StringMap
+from starrocks_operator.model.observers import FrontendObserverSpec
 from starrocks_operator.model.status import StarRocksClusterStatus
 
 GROUP = "starrocks.com"
@@ -21,8 +23,8 @@ VERSION = "v1"
 KIND = "StarRocksCluster"
 PLURAL = "starrocksclusters"
 
-ComponentName = Literal["fe", "be", "cn"]
-COMPONENT_NAMES: tuple[ComponentName, ...] = ("fe", "be", "cn")
+ComponentName = Literal["fe", "fe-observer", "be", "cn"]
+COMPONENT_NAMES: tuple[ComponentName, ...] = ("fe", "fe-observer", "be", "cn")
 
 
 class MalformedClusterError(ValueError):
@@ -69,6 +71,8 @@ class StarRocksClusterSpec(Model):
     """Deprecated: ignored; each component has its own serviceAccount."""
     fe: FrontendSpec | None = Field(None, alias="starRocksFeSpec")
     """Frontends."""
+    fe_observer: FrontendObserverSpec | None = Field(None, alias="starRocksFeObserverSpec")
+    """Observers: frontends without a vote. What is not said is as in starRocksFeSpec."""
     be: BackendSpec | None = Field(None, alias="starRocksBeSpec")
     """Backends."""
     cn: ComputeNodeSpec | None = Field(None, alias="starRocksCnSpec")
@@ -84,7 +88,11 @@ class StarRocksClusterSpec(Model):
 
     def component(self, name: ComponentName) -> ComponentSpec | None:
         """The spec of a component, or None if the cluster has none."""
-        return {"fe": self.fe, "be": self.be, "cn": self.cn}[name]
+        return {"fe": self.fe, "fe-observer": self._observers, "be": self.be, "cn": self.cn}[name]
+
+    @cached_property
+    def _observers(self) -> FrontendSpec | None:
+        return self.fe_observer.like(self.fe or FrontendSpec()) if self.fe_observer is not None else None
 
     @property
     def components(self) -> dict[ComponentName, ComponentSpec]:

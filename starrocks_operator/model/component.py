@@ -12,13 +12,13 @@ from starrocks_operator.model.volumes import ConfigMapInfo, MountInfo, StorageVo
 _LIST: Keywords = {"maxItems": MAX_ITEMS}
 _WORD: Keywords = {"maxLength": 64}
 _NOT_NEGATIVE: Keywords = {"minimum": 0}
-_NUMBER_OF_PODS: Keywords = {"minimum": 0, "maximum": 1000}
+NUMBER_OF_PODS: Keywords = {"minimum": 0, "maximum": 1000}
 
 
 class LoadSpec(Model):
     """What every workload has."""
 
-    replicas: Int32 = Field(1, json_schema_extra=_NUMBER_OF_PODS)
+    replicas: Int32 = Field(1, json_schema_extra=NUMBER_OF_PODS)
     """How many pods."""
     image: str = Field("", json_schema_extra={"maxLength": 1024})
     """Container image."""

@@ -10,8 +10,10 @@ from typing import Any
 
 import yaml
 
+from starrocks_operator.model.base import Model
 from starrocks_operator.model.cluster import GROUP, KIND, PLURAL, StarRocksClusterSpec
 from starrocks_operator.model.component import FrontendProxySpec
+from starrocks_operator.model.observers import FrontendObserverSpec
 from starrocks_operator.model.rules import MISSPELT_SPEC_KEYS, RULES
 from starrocks_operator.model.schema import Schema, structural
 from starrocks_operator.model.status import StarRocksClusterStatus
@@ -32,6 +34,11 @@ _COLUMNS = (
     ("QuorumSafe", "string", '.status.conditions[?(@.type=="QuorumSafe")].status'),
     ("Age", "date", ".metadata.creationTimestamp"),
 )
+_BRIEF_SPECS: dict[str, type[Model]] = {
+    "starRocksFeProxySpec": FrontendProxySpec,
+    "starRocksFeObserverSpec": FrontendObserverSpec,
+}
+_BRIEF_STATUSES = ("starRocksFeProxyStatus", "starRocksFeObserverStatus", "starRocksBeStatus")
 _SCALE = {
     "specReplicasPath": ".spec.starRocksCnSpec.replicas",
     "statusReplicasPath": ".status.starRocksCnStatus.replicas",
@@ -83,10 +90,15 @@ def _version(name: str, *, stored: bool, schema: Schema) -> dict[str, Any]:
 
 def _full_schema() -> Schema:
     spec = structural(StarRocksClusterSpec)
-    # The proxy's fields are those of the frontends: to save room they are neither expanded nor described once more.
-    proxy = _without_descriptions(structural(FrontendProxySpec, expanded=False))
-    spec["properties"]["starRocksFeProxySpec"] |= {"properties": proxy["properties"]}
-    return _with_rules(_with_spec(spec, structural(StarRocksClusterStatus)))
+    # The fields of proxy and observers are those of the frontends: to save room they are neither expanded nor
+    # described once more; nor is the status of each component, which is always the same.
+    for name, model in _BRIEF_SPECS.items():
+        brief = _without_descriptions(structural(model, expanded=False))
+        spec["properties"][name] |= {"properties": brief["properties"]}
+    status = structural(StarRocksClusterStatus)
+    for name in _BRIEF_STATUSES:
+        status["properties"][name] |= {"properties": _without_descriptions(status["properties"][name]["properties"])}
+    return _with_rules(_with_spec(spec, status))
 
 
 def _compact_schema() -> Schema:

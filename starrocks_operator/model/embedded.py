@@ -17,10 +17,7 @@ _SCALARS: dict[str, dict[str, Any]] = {
     "float": {"type": "number"},
     "datetime": {"type": "string", "format": "date-time"},
 }  # no formats of integers: they cost room, and the pod is checked again when it is made
-_INT_OR_STRING: dict[str, Any] = {
-    "anyOf": [{"type": "integer"}, {"type": "string"}],
-    "x-kubernetes-int-or-string": True,
-}
+_INT_OR_STRING: dict[str, Any] = {"x-kubernetes-int-or-string": True}  # `anyOf` beside it only costs room
 
 _QUANTITIES = {
     ("V1ResourceRequirements", "limits"),

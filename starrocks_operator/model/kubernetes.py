@@ -49,7 +49,6 @@ QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
 QUANTITY_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "integer"}, {"type": "string"}],
     "pattern": QUANTITY_PATTERN,
     "x-kubernetes-int-or-string": True,
 }

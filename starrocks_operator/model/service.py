@@ -21,8 +21,8 @@ class ServicePort(Model):
     """Protocol spoken on the port, e.g. mysql or http."""
 
 
-class ServiceSpec(Model):
-    """The external Service `<cluster>-<component>-service`."""
+class ServiceExposure(Model):
+    """How an external Service is reached."""
 
     type: str | None = Field(None, json_schema_extra={"maxLength": 64})
     """ClusterIP (default), NodePort or LoadBalancer."""
@@ -36,5 +36,10 @@ class ServiceSpec(Model):
     """Annotations of the Service."""
     labels: StringMap = Field(default_factory=dict)
     """Further labels of the Service."""
+
+
+class ServiceSpec(ServiceExposure):
+    """The external Service `<cluster>-<component>-service`."""
+
     ports: tuple[ServicePort, ...] = Field((), json_schema_extra={"maxItems": MAX_ITEMS})
     """Ports that differ from the default."""

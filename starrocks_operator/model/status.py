@@ -208,6 +208,8 @@ class StarRocksClusterStatus(Model):
     """The StarRocks version of the leader."""
     fe: ComponentStatus | None = Field(None, alias="starRocksFeStatus")
     """Frontends."""
+    fe_observer: ComponentStatus | None = Field(None, alias="starRocksFeObserverStatus")
+    """Observers."""
     be: ComponentStatus | None = Field(None, alias="starRocksBeStatus")
     """Backends."""
     cn: ComputeNodeStatus | None = Field(None, alias="starRocksCnStatus")

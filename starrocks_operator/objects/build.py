@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from starrocks_operator.components import COMPONENTS, Component
 from starrocks_operator.decision import Context
-from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.model import ComponentName, ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
@@ -28,7 +29,7 @@ def _objects(cluster: StarRocksCluster, name: str, context: Context) -> Iterator
         if policy is not None:
             yield autoscaler(cluster, policy)
         return
-    spec: ComponentSpec | None = {"fe": cluster.spec.fe, "be": cluster.spec.be, "cn": cluster.spec.cn}[name]
+    spec = cluster.spec.components.get(cast(ComponentName, name))
     if spec is not None:
         yield from _workload(cluster, COMPONENTS[name], spec, context)
 
@@ -39,12 +40,12 @@ def _workload(
     """What pods need comes before the StatefulSet that makes them."""
     name = component.name
     properties = context.properties.get(name, {})
-    safe = context.profile == "safe"
+    safe = context.profile == "safe" or component.always_safe
     if name == "fe":
         leaving = _leaving_frontends(cluster, context)
         yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
-        if safe:
-            yield scripts(cluster)
+    if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
+        yield scripts(cluster)
     yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
     yield stateful_set(cluster, component, spec, context)
@@ -56,5 +57,9 @@ def _workload(
 
 
 def _leaving_frontends(cluster: StarRocksCluster, context: Context) -> tuple[str, ...]:
-    live = context.live.get("fe", 0)
-    return tuple(pod_name(cluster, "fe", ordinal) for ordinal in range(context.wished.get("fe", live), live))
+    return tuple(
+        pod_name(cluster, name, ordinal)
+        for name, live in sorted(context.live.items())
+        if COMPONENTS[name].process == "fe"
+        for ordinal in range(context.wished.get(name, live), live)
+    )

@@ -78,7 +78,7 @@ def _main_container(
     stop = {"exec": {"command": stop_command(component, image=spec.image, root=root)}}
     resources = {"requests": dict(spec.requests), "limits": dict(spec.limits), "claims": list(spec.claims)}
     content = {
-        "name": component.name,
+        "name": component.process,
         "image": spec.image,
         "command": list(spec.command) or [component.entrypoint(root)],
         "args": list(spec.args) or [SERVICE_ARGUMENT],

@@ -42,7 +42,7 @@ class References:
 
 def references(cluster: StarRocksCluster) -> References:
     """Everything the cluster refers to."""
-    specs = {name: spec for name, spec in _specs(cluster).items() if spec is not None}
+    specs = cluster.spec.components
     sources = {name: configuration_source(COMPONENTS[name], spec) for name, spec in specs.items()}
     named = {pair for spec in specs.values() for pair in _named(spec)}
     return References(
@@ -51,10 +51,6 @@ def references(cluster: StarRocksCluster) -> References:
         secrets=tuple(sorted(name for kind, name in named if kind == "secret" and name)),
         password=_password(cluster),
     )
-
-
-def _specs(cluster: StarRocksCluster) -> dict[str, ComponentSpec | None]:
-    return {"fe": cluster.spec.fe, "be": cluster.spec.be, "cn": cluster.spec.cn}
 
 
 def _named(spec: ComponentSpec) -> Iterator[tuple[str, str]]:

@@ -12,23 +12,35 @@ from starrocks_operator.components import RUN_AS, Component
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.config_maps import START_SCRIPT
 from starrocks_operator.objects.metadata import selector
-from starrocks_operator.objects.names import marker_name, scripts_name
+from starrocks_operator.objects.names import (
+    headless_service_name,
+    marker_name,
+    scripts_name,
+    stateful_set_name,
+)
 
 SCRIPTS_MOUNT = "/etc/starrocks/operator"
 MARKER_MOUNT = "/etc/starrocks/bootstrap"
+OBSERVER_VARIABLE = "IS_FE_OBSERVER"  # the images' own entrypoints know it from 4.1 on
+FRONTENDS_VARIABLE = "FE_GROUP"
 _SCRIPTS_VOLUME = "starrocks-operator-scripts"
 _MARKER_VOLUME = "starrocks-bootstrap"
 
 
 def hardened(
-    template: dict[str, Any], cluster: StarRocksCluster, component: Component, spec: ComponentSpec
+    template: dict[str, Any], cluster: StarRocksCluster, component: Component, spec: ComponentSpec, *, frontends: str
 ) -> dict[str, Any]:
-    """The template with the additions of this profile; what the user said himself stays."""
+    """The template with the additions of this profile; what the user said himself stays.
+
+    frontends: the governing Service of an adopted StatefulSet of the frontends, if it has another than ours.
+    """
     pod = dict(template["spec"])
     main, *sidecars = pod["containers"]
-    if component.name == "fe":
+    if component.process == "fe":
         pod["volumes"] = [*pod["volumes"], *_frontend_volumes(cluster)]
         main = _guarded(main, spec)
+    if component.name == "fe-observer":
+        main = _observing(main, cluster, frontends or headless_service_name(cluster, "fe"))
     if spec.affinity is None:
         pod["affinity"] = _spread(cluster, component)
     pod["securityContext"] = _pod_security(pod["securityContext"], spec)
@@ -46,6 +58,13 @@ def _guarded(main: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
     ]
     command = list(spec.command) or ["/bin/bash", f"{SCRIPTS_MOUNT}/{START_SCRIPT}"]
     return {**main, "volumeMounts": mounts, "command": command}
+
+
+def _observing(main: dict[str, Any], cluster: StarRocksCluster, service: str) -> dict[str, Any]:
+    """Told to join as an observer, and whom to ask: the frontends have a StatefulSet and a Service of their own."""
+    said = {OBSERVER_VARIABLE: "true", FRONTENDS_VARIABLE: f"{stateful_set_name(cluster, 'fe')}.{service}"}
+    kept = [entry for entry in main["env"] if entry["name"] not in said]
+    return {**main, "env": [*kept, *({"name": name, "value": value} for name, value in said.items())]}
 
 
 def _frontend_volumes(cluster: StarRocksCluster) -> list[dict[str, Any]]:

@@ -29,8 +29,9 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
     """What an existing StatefulSet cannot change, it keeps: Service name, pod management, sizes of claims."""
     name = component.name
     template = pod_template(cluster, component, spec, context.properties)
-    if context.profile == "safe":
-        template = hardened(template, cluster, component, spec)
+    profile = "safe" if component.always_safe else context.profile
+    if profile == "safe":
+        template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
     management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
     content: dict[str, Any] = {
         "replicas": context.replicas.get(name, spec.replicas),
@@ -49,7 +50,7 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         kind="StatefulSet",
         name=stateful_set_name(cluster, name),
         labels=labels(cluster, name),
-        annotations={PROFILE: context.profile, TEMPLATE_HASH: content_hash(template)},
+        annotations={PROFILE: profile, TEMPLATE_HASH: content_hash(template)},
         spec=without_empty(content),
     )
 

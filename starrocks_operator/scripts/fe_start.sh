@@ -5,7 +5,8 @@
 # a leader it joins that. Only when nobody answers does the marker decide, which the operator keeps in a ConfigMap:
 # once a cluster was founded, nobody founds another. A frontend that the marker names as leaving waits until it is
 # stopped, or wanted again. One follower joins after the other: until it has caught up, each makes the quorum harder to
-# reach. Nothing is ever deleted here.
+# reach. An observer asks the frontends, which have a StatefulSet of their own (FE_GROUP), and never founds a cluster,
+# whatever they say or do not say. Nothing is ever deleted here.
 #
 # Usage: fe_start.sh <frontend service>
 # The password of root comes in MYSQL_PWD, which the mysql client reads itself.
@@ -78,7 +79,11 @@ read_configuration() {
 
 # ---- who am I, and who are my peers --------------------------------------------------------------------------------
 
-# The pod's name in DNS, by which the other frontends know it.
+role() { case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) echo OBSERVER ;; *) echo FOLLOWER ;; esac; }
+observer() { [[ $(role) == OBSERVER ]]; }
+
+# The pod's name in DNS, by which the other frontends know it; and the group of those that may be asked: for a frontend
+# its own, for an observer <StatefulSet>.<Service> as FE_GROUP says.
 find_self() {
   SELF="$(hostname -f 2>/dev/null)"
   until [[ $SELF == *.*.* ]]; do
@@ -90,6 +95,10 @@ find_self() {
   DOMAIN="${SELF#*.}"
   ORDINAL="${POD##*-}"
   STATEFUL_SET="${POD%-*}"
+  if observer && [[ ${FE_GROUP:-} == *.* ]]; then
+    STATEFUL_SET="${FE_GROUP%%.*}"
+    DOMAIN="${FE_GROUP#*.}.${DOMAIN#*.}"
+  fi
 }
 
 addresses_of() { getent ahosts "$1" 2>/dev/null | awk '{ print $1 }'; }
@@ -100,7 +109,7 @@ peers() {
   own="$(addresses_of "$SELF") ${POD_IP:-}"
   everybody="$(addresses_of "$DOMAIN")"
   while (( unknown < 2 || ordinal <= ORDINAL )); do
-    if (( ordinal != ORDINAL )); then
+    if [[ $STATEFUL_SET-$ordinal != "$POD" ]]; then
       found="$(addresses_of "$STATEFUL_SET-$ordinal.$DOMAIN")"
       if [[ -n $found ]]; then unknown=0; else unknown=$((unknown + 1)); fi
       everybody+=$'\n'"$found"
@@ -210,8 +219,6 @@ start_with_metadata() {
   start
 }
 
-role() { case "${IS_FE_OBSERVER:-}" in true | True | TRUE | 1) echo OBSERVER ;; *) echo FOLLOWER ;; esac; }
-
 # add_self <leader host> <edit log port> <query port>: whether it worked is seen when the peers are asked again.
 add_self() {
   local role answer
@@ -225,7 +232,7 @@ add_self() {
 # has no vote, and waits for nobody.
 turn_of() {
   local now
-  if [[ $1 == - || $(role) == OBSERVER ]]; then return 0; fi
+  if [[ $1 == - ]] || observer; then return 0; fi
   now="$(date +%s)"
   : "${turn_since:=$now}"
   if (( now - turn_since >= TURN_SECONDS )); then
@@ -278,6 +285,8 @@ without_leader() {
     say "frontends are there but name no leader ($present): waiting for one"
   elif [[ -n $founded ]]; then
     say "no peer answers, and cluster $founded was founded before: waiting for its frontends, never founding another"
+  elif observer; then
+    say "no peer answers: an observer never founds a cluster, waiting for the frontends of $STATEFUL_SET"
   elif [[ $ORDINAL != 0 ]]; then
     say "no peer answers: waiting for $STATEFUL_SET-0 to found the cluster"
   elif [[ ! -f $MARKER_DIRECTORY/cluster-id ]]; then

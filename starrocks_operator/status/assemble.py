@@ -25,7 +25,12 @@ from starrocks_operator.status.workloads import Workload, component_status, work
 
 Status = dict[str, Any]
 
-_FIELDS = {"fe": "starRocksFeStatus", "be": "starRocksBeStatus", "cn": "starRocksCnStatus"}
+_FIELDS = {
+    "fe": "starRocksFeStatus",
+    "fe-observer": "starRocksFeObserverStatus",
+    "be": "starRocksBeStatus",
+    "cn": "starRocksCnStatus",
+}
 
 
 def status_of(

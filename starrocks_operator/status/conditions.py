@@ -16,6 +16,12 @@ STALE_OFTEN = 3
 """So many runs in a row that find their step stale are not chance any more."""
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+_NOT_READY = {
+    "fe": "FrontendsNotReady",
+    "fe-observer": "ObserversNotReady",
+    "be": "BackendsNotReady",
+    "cn": "ComputeNodesNotReady",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +84,8 @@ def _ready(ground: Ground) -> Judgement:
         return Judgement(type="Ready", status=FALSE, reason="StepStale", message=ground.stale_step)
     for workload in ground.own:
         if workload.phase != "running":
-            reason = {"fe": "FrontendsNotReady", "be": "BackendsNotReady", "cn": "ComputeNodesNotReady"}
             message = f"{workload.title}s: {workload.reason}"
-            return Judgement(type="Ready", status=FALSE, reason=reason[workload.component], message=message)
+            return Judgement(type="Ready", status=FALSE, reason=_NOT_READY[workload.component], message=message)
     if ground.decision.due or ground.decision.waits:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])

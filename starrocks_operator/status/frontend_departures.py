@@ -43,10 +43,16 @@ def frontend_departures_of(
     *,
     view: FrontendView,
 ) -> FrontendDepartures:
-    ground = frontend_ground(cluster, observed, decision.context, view=view, since=None)
     before = Memory.of(cluster, observed.children).frontends
+    grounds = {
+        roster.component: frontend_ground(
+            cluster, observed, decision.context, view=view, since=None, component=roster.component
+        )
+        for roster in (rosters.fe, rosters.observers)
+    }
     leaving, dropped = {}, {}
-    for slot in rosters.fe.slots:
+    for slot in (*rosters.fe.slots, *rosters.observers.slots):
+        ground = grounds[slot.component]
         row, noted = slot.row, before.get(slot.name)
         if row is not None and not slot.wanted:
             same = noted is not None and noted.id == row.name

@@ -21,7 +21,7 @@ def members_of(
         _frontend(row, slot) | frontend_departures.of(slot)
         if row
         else frontend_departures.dropped.get(slot.name) or _absent("frontend", slot)
-        for slot, row in _rows(rosters.fe.slots)
+        for slot, row in _rows((*rosters.fe.slots, *rosters.observers.slots))
     )
     backends = (
         _node("backend", row, slot) | departures.of(row) if row else _absent("backend", slot)

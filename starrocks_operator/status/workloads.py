@@ -9,7 +9,7 @@ from typing import Any
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.membership import Pod, Rosters
 from starrocks_operator.membership.slots import Roster, Row
-from starrocks_operator.model import ComponentName, StarRocksCluster
+from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
 from starrocks_operator.objects.metadata import COMPONENT_LABEL, OWNER_LABEL, PROFILE
 from starrocks_operator.objects.names import (
     autoscaler_name,
@@ -86,12 +86,18 @@ def workloads_of(
     """All components that the cluster has or had, frontends first."""
     heard = {
         "fe": view is not None and view.frontends is not None,
+        "fe-observer": view is not None and view.frontends is not None,
         "be": view is not None and view.backends is not None,
         "cn": view is not None and view.compute_nodes is not None,
     }
-    by_component: dict[str, Roster[Any]] = {"fe": rosters.fe, "be": rosters.be, "cn": rosters.cn}
+    by_component: dict[str, Roster[Any]] = {
+        "fe": rosters.fe,
+        "fe-observer": rosters.observers,
+        "be": rosters.be,
+        "cn": rosters.cn,
+    }
     found = []
-    for name in COMPONENT_ORDER:
+    for name in COMPONENT_NAMES:
         spec = cluster.spec.component(name)
         live = children.get("StatefulSet", stateful_set_name(cluster, name))
         if spec is None and live is None:
@@ -111,9 +117,6 @@ def workloads_of(
             )
         )
     return tuple(found)
-
-
-COMPONENT_ORDER: tuple[ComponentName, ...] = ("fe", "be", "cn")
 
 
 def component_status(workload: Workload, cluster: StarRocksCluster, children: Children) -> dict[str, Any]:
@@ -152,15 +155,16 @@ def _as_wanted(roster: Roster[Row], wanted: int) -> bool:
     """Whether FE's members of ours are exactly the first `wanted` ordinals, each once, in role and alive."""
     registered = [slot for slot in roster.slots if slot.rows]
     return [slot.ordinal for slot in registered] == list(range(wanted)) and all(
-        len(slot.rows) == 1 and _in_place(slot.rows[0]) for slot in registered
+        len(slot.rows) == 1 and _in_place(slot.rows[0], observers=roster.component == "fe-observer")
+        for slot in registered
     )
 
 
-def _in_place(row: Row) -> bool:
+def _in_place(row: Row, *, observers: bool) -> bool:
     return (
         row.alive
         and getattr(row, "joined", True)
-        and getattr(row, "role", "") != "OBSERVER"
+        and (getattr(row, "role", "") == "OBSERVER") == observers
         and not getattr(row, "decommissioned", False)
     )
 

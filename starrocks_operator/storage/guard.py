@@ -144,6 +144,8 @@ def _volatile(scene: Scene, component: Component) -> Iterator[Finding]:
 def _danger(scene: Scene, name: str) -> str:
     """What would be lost with the pods of this component; empty: nothing."""
     view = scene.view
+    if name == "fe-observer":
+        return ""  # one that comes back empty is dropped, and takes everything from the leader again
     if name == "fe":
         followers = [row for row in (view.frontends if view else None) or () if row.role in ("LEADER", "FOLLOWER")]
         if len(followers) >= REJOINING_FRONTENDS and all(row.alive for row in followers):

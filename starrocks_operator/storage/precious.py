@@ -41,12 +41,12 @@ class Place:
 
 def places(component: Component, stateful_set: Raw, properties: Mapping[str, str]) -> tuple[Place, ...]:
     """Where the precious directories of a component lie; none for a component that keeps nothing."""
-    if component.name not in _DIRECTORY:
+    if component.process not in _DIRECTORY:
         return ()
     spec = stateful_set.get("spec") or {}
     pod = (spec.get("template") or {}).get("spec") or {}
     containers: Sequence[Mapping[str, Any]] = pod.get("containers") or ({},)
-    container = next((item for item in containers if item.get("name") == component.name), containers[0])
+    container = next((item for item in containers if item.get("name") == component.process), containers[0])
     claims = {template["metadata"]["name"] for template in spec.get("volumeClaimTemplates") or ()}
     return tuple(_place(path, container, pod, claims) for path in _directories(component, container, properties))
 
@@ -54,12 +54,12 @@ def places(component: Component, stateful_set: Raw, properties: Mapping[str, str
 def _directories(component: Component, container: Mapping[str, Any], properties: Mapping[str, str]) -> Iterator[str]:
     environment = {item.get("name"): item.get("value") for item in container.get("env") or ()}
     home = component.home(environment.get("STARROCKS_ROOT") or DEFAULT_ROOT)
-    configured = properties.get(_CONFIGURED[component.name], "").replace("${STARROCKS_HOME}", home)
+    configured = properties.get(_CONFIGURED[component.process], "").replace("${STARROCKS_HOME}", home)
     for entry in configured.split(";"):  # each may go on with properties: /data,medium:ssd
         if path := entry.split(",")[0].strip().rstrip("/"):
             yield path
     if not configured.strip():
-        yield f"{home}/{_DIRECTORY[component.name]}"
+        yield f"{home}/{_DIRECTORY[component.process]}"
 
 
 def _place(path: str, container: Mapping[str, Any], pod: Mapping[str, Any], claims: set[str]) -> Place:

@@ -24,7 +24,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(min_value=0, max_value=9))
     def a_cluster(self, seed: int) -> None:
-        self.world = Rehearsal(fe=3, be=4, cn=2, seed=seed)
+        self.world = Rehearsal(seed=seed, **{"fe": 3, "fe-observer": 1, "be": 4, "cn": 2})
         self.world.until_settled()
         self.world.create_table("plain", replication=3, tablets=8)
         self.world.create_table("single", replication=1, tablets=4)
@@ -38,6 +38,10 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(count=st.sampled_from([1, 2, 3, 4, 5]))
     def wish_frontends(self, count: int) -> None:
         self.world.wish(fe=count)
+
+    @rule(count=st.integers(min_value=0, max_value=3))
+    def wish_observers(self, count: int) -> None:
+        self.world.wish(**{"fe-observer": count})
 
     @rule(count=st.integers(min_value=0, max_value=4))
     def wish_compute_nodes(self, count: int) -> None:

@@ -22,7 +22,8 @@ FREES = "first set"
 def protected(space: Space) -> Iterator[Space]:
     """A cluster `one` that is protected, in a namespace that is; and `two`, that is not."""
     kubectl(space, "label", "namespace", space.namespace, f"{LABEL}=true")
-    space.apply(cluster("one", be=1, volumes=True, deletionProtection=True))
+    observers = {"starRocksFeObserverSpec": {"replicas": 1}}
+    space.apply(cluster("one", be=1, volumes=True, deletionProtection=True, **observers))
     space.apply(cluster("two", be=1, volumes=True))
     space.wait_ready("one")
     space.wait_ready("two")
@@ -49,6 +50,8 @@ def test_neither_the_cluster_nor_its_data_nor_its_namespace_can_be_deleted(prote
     for what in ("src one", "statefulset one-fe", "pvc fe-meta-one-fe-0", "pvc be-data-one-be-0"):
         assert f"{FREES} " in refusal(protected, *what.split()), what
         assert not refusal(protected, *what.replace("one", "two").split()), what
+    for what in ("statefulset one-fe-observer", "pvc fe-meta-one-fe-observer-0"):
+        assert f"{FREES} " in refusal(protected, *what.split()), what
     for everything in ("src", "statefulset", "pvc"):
         assert FREES in refusal(protected, everything, "--all")
     said = refusal(protected, "namespace", protected.namespace)
@@ -58,6 +61,7 @@ def test_neither_the_cluster_nor_its_data_nor_its_namespace_can_be_deleted(prote
 
 def test_the_operator_may_renew_metadata_volumes_and_no_others(protected: Space) -> None:
     assert not refusal(protected, "pvc", "fe-meta-one-fe-0", who=OPERATOR)
+    assert not refusal(protected, "pvc", "fe-meta-one-fe-observer-0", who=OPERATOR)
     assert FREES in refusal(protected, "pvc", "be-data-one-be-0", who=OPERATOR)
 
 

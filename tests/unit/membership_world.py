@@ -39,7 +39,15 @@ def milliseconds(seconds: float) -> int:
     return int((NOW + timedelta(seconds=seconds)).timestamp() * 1000)
 
 
-def manifest(*, name: str = "sample", fe: int = 3, be: int = 3, cn: int | None = 1, **metadata: Any) -> dict[str, Any]:
+def manifest(
+    *,
+    name: str = "sample",
+    fe: int = 3,
+    be: int = 3,
+    cn: int | None = 1,
+    observers: int | None = None,
+    **metadata: Any,
+) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "starRocksFeSpec": {
             "replicas": fe,
@@ -58,6 +66,8 @@ def manifest(*, name: str = "sample", fe: int = 3, be: int = 3, cn: int | None =
             "image": "starrocks/cn-ubuntu:3.5.5",
             "autoScalingPolicy": {"minReplicas": 1, "maxReplicas": 5},
         }
+    if observers is not None:
+        spec["starRocksFeObserverSpec"] = {"replicas": observers}
     return {
         "apiVersion": "starrocks.com/v1",
         "kind": "StarRocksCluster",
@@ -85,6 +95,12 @@ def frontend_row(ordinal: int, *, cluster: str = "sample", added: float = -86400
         version="3.5.5-abcdef0",
     )
     return replace(row, **changes)
+
+
+def observer_row(ordinal: int, *, added: float = -86400, **changes: Any) -> FrontendRow:
+    where = host(f"sample-fe-observer-{ordinal}", "fe-observer")
+    name = f"{where}_9010_{milliseconds(added)}"
+    return replace(frontend_row(ordinal, role="OBSERVER"), **({"name": name, "host": where} | changes))
 
 
 def compute_row(ordinal: int, component: str, *, cluster: str = "sample", **changes: Any) -> ComputeRow:
@@ -141,7 +157,7 @@ def pod(
         "spec": {"containers": [{"name": component, "image": f"starrocks/{component}-ubuntu:3.5.5"}]},
         "status": {
             "phase": "Running",
-            "podIP": f"127.9.{('fe', 'be', 'cn').index(component)}.{index + 1}",
+            "podIP": f"127.9.{('fe', 'be', 'cn', 'fe-observer').index(component)}.{index + 1}",
             "startTime": started,
             "conditions": [{"type": "Ready", "status": "True"}],
             "containerStatuses": [{"name": component, "state": {"running": {"startedAt": started}}}],
@@ -157,11 +173,14 @@ def version(raw: Any) -> str:
 class World:
     """One cluster, wholly as wished: change what the test is about."""
 
-    def __init__(self, *, fe: int = 3, be: int = 3, cn: int | None = 1, profile: str = "safe") -> None:
-        self.raw = manifest(fe=fe, be=be, cn=cn)
+    def __init__(
+        self, *, fe: int = 3, be: int = 3, cn: int | None = 1, observers: int | None = None, profile: str = "safe"
+    ) -> None:
+        self.raw = manifest(fe=fe, be=be, cn=cn, observers=observers)
         self.raw["status"] = {"phase": "running", "bootstrap": {"clusterId": CLUSTER_ID, "at": at(-86400)}}
         self.profile = profile
         self.frontends = [frontend_row(ordinal) for ordinal in range(fe)]
+        self.frontends += [observer_row(ordinal) for ordinal in range(observers or 0)]
         self.backends = [compute_row(ordinal, "be") for ordinal in range(be)]
         self.compute_nodes = [compute_row(ordinal, "cn") for ordinal in range(cn or 0)]
         self.now = NOW
@@ -169,11 +188,13 @@ class World:
         self.view: FrontendView | None = view_of(self.frontends, self.backends, self.compute_nodes)
         self.observed_extras: dict[str, Any] = {}
         self.objects: dict[tuple[str, str], dict[str, Any]] = {}
-        for component, count in (("fe", fe), ("be", be), ("cn", cn or 0)):
+        for component, count in (("fe", fe), ("be", be), ("cn", cn or 0), ("fe-observer", observers or 0)):
             for index in range(count):
                 self.put(pod(f"sample-{component}-{index}", component, index=index))
         for index in range(fe):
             self.put(claim(f"fe-meta-sample-fe-{index}"))
+        for index in range(observers or 0):
+            self.put(claim(f"fe-meta-sample-fe-observer-{index}"))
         self.settle()
 
     @property

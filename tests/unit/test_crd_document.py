@@ -8,6 +8,7 @@ import yaml
 
 from starrocks_operator.model.crd import LARGEST, TARGET, as_yaml, cluster_crd, size
 from starrocks_operator.model.rules import RULES
+from starrocks_operator.model.rules.rule import GROUP_KEYS
 
 
 def words(text: str) -> list[str]:
@@ -130,6 +131,5 @@ def test_every_field_of_our_own_is_described() -> None:
 
 def test_what_has_a_default_is_little() -> None:
     assert {path for path, part in nodes(schema_of("v1")) if "default" in part} == {
-        f".spec.{key}.replicas"
-        for key in ("starRocksFeSpec", "starRocksBeSpec", "starRocksCnSpec", "starRocksFeProxySpec")
+        f".spec.{key}.replicas" for key in GROUP_KEYS
     }

@@ -274,6 +274,36 @@ def test_an_observer_is_added_as_one(pod: Pod) -> None:
     assert f'0 {host(0)} ALTER SYSTEM ADD OBSERVER "{host(1)}:9010"' in pod.asked
 
 
+OBSERVING = "sample-fe-observer-0.sample-fe-observer-search.db.svc.cluster.local"
+
+
+def observe(pod: Pod) -> None:
+    """The pod is observer 0 of its own StatefulSet; frontends 0 and 2 are there, too."""
+    pod.pods(0, 2)
+    with (pod.fake / "names").open("a") as names:
+        names.write(f"{OBSERVING} 127.9.1.1\nsample-fe-observer-search.db.svc.cluster.local 127.9.1.1\n")
+    pod.environment |= {"IS_FE_OBSERVER": "true", "FE_GROUP": "sample-fe.sample-fe-search", "FAKE_SELF": OBSERVING}
+
+
+def test_an_observer_asks_the_frontends_of_the_other_group_and_joins(pod: Pod) -> None:
+    observe(pod)
+    pod.answers(0, frontends(LEADER))
+    pod.accepts(host(0))
+    pod.run(rounds=1)
+    assert f'0 {host(0)} ALTER SYSTEM ADD OBSERVER "{OBSERVING}:9010"' in pod.asked
+    assert {line.split()[1] for line in pod.asked if "SHOW FRONTENDS" in line} == {address(0), address(2)}
+
+
+@pytest.mark.parametrize("found", ["", None, "4711"])
+def test_an_observer_never_founds_a_cluster(pod: Pod, found: str | None) -> None:
+    observe(pod)
+    pod.environment["FE_SETTLE_SECONDS"] = "0"
+    pod.found(found)
+    done = pod.run(rounds=4)
+    assert done.stdout == ""
+    assert ("an observer never founds a cluster" in done.stderr) == (not found)
+
+
 def test_a_refused_add_is_told_and_tried_again(pod: Pod) -> None:
     pod.answers(0, frontends(LEADER))
     (pod.fake / f"{host(0)}.ALTER").write_text("1\nERROR 1064 (HY000): frontend already exists\n")

@@ -258,6 +258,17 @@ def test_a_hung_leader_alone_leads_on_when_it_wakes() -> None:
     assert stage.rows("c-fe-0", "SHOW FRONTENDS")
 
 
+def test_who_goes_while_the_leader_hangs_is_seen_dead_when_it_wakes() -> None:
+    stage = Stage()
+    stage.running("c", be=1)
+    leader = stage.leader("c")
+    stage.fault(leader, "hang")
+    stage.fault("c-be-0", "kill")
+    stage.after(12)
+    stage.fault(leader, "resume")
+    stage.until(lambda: not stage.database("c").state.nodes[0].alive, "the backend to be seen dead", within=60)
+
+
 def test_a_dropped_follower_serves_old_reads_until_it_stops(stage: Stage) -> None:
     leader, leaver = stage.leader("c"), stage.followers("c")[0]
     assert stage.sql(leader, dropping(leaver)) == Done()

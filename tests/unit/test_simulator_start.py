@@ -124,6 +124,19 @@ def test_our_start_script_adds_an_observer_when_told_so() -> None:
     assert len(stage.database("c").electable()) == 1
 
 
+def test_observers_of_their_own_group_join_and_never_found() -> None:
+    stage = Stage()
+    pods = stage.safe("c")
+    stage.pod("c-fe-observer-0", **pods)
+    stage.after(3600)
+    assert not stage.world.databases
+    stage.pod("c-fe-0", **pods)
+    stage.until(lambda: len(stage.world.databases) == 1 and len(stage.database("c").group) == 2, "it to join")
+    assert stage.row("c-fe-0", "SHOW FRONTENDS", "c-fe-observer-0")["Role"] == "OBSERVER"
+    assert stage.followers("c") == []
+    assert [pod.facts.name for pod in stage.world.frontends(("default", "c"))] == ["c-fe-0"], "behind the Service"
+
+
 def test_add_only_registers() -> None:
     stage = Stage()
     stage.running("c", fe=1)

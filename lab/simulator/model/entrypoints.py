@@ -112,7 +112,7 @@ def _safe_frontend_script(container: Container) -> Script:
         elif any(answer.present for answer in answers):
             quiet_since = None
             container.activity = "frontends are there but name no leader: waiting for one"
-        elif marker or marker is None or facts.ordinal != 0:
+        elif marker or marker is None or facts.observer or facts.ordinal != 0:
             container.activity = "no peer answers: waiting"
         else:
             quiet_since = world.now if quiet_since is None else quiet_since

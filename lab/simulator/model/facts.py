@@ -63,6 +63,11 @@ class PodFacts:
         return int(self.name.rsplit("-", 1)[1])
 
     @property
+    def group(self) -> str:
+        """The StatefulSet: observers have one of their own."""
+        return self.name.rsplit("-", 1)[0]
+
+    @property
     def member_host(self) -> str:
         """How the process calls itself in FE's tables."""
         return self.host if self.host_type.upper() == "FQDN" else self.address

@@ -72,7 +72,10 @@ class Heartbeats:
     def _beat(self, key: RowKey) -> None:
         self._pending.discard(key)
         database = self._database
-        if database.tenure is not self or database.leader is None or database.leader.faults.hang:
+        if database.tenure is not self or database.leader is None:
+            return
+        if database.leader.faults.hang:
+            self.recheck(key)  # it has not been asked yet
             return
         row = database.state.frontend(key) if isinstance(key, str) else database.state.node(key)
         if row is None:

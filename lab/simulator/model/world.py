@@ -183,7 +183,9 @@ class World:
         return self._leaving.get(host, -1.0) > self.now
 
     def frontends(self, cluster: ClusterKey) -> list[Container]:
-        return list(self._frontends.get(cluster, {}).values())
+        """Those behind the frontends' Services; observers have Services of their own."""
+        pods = self._frontends.get(cluster, {}).values()
+        return [pod for pod in pods if pod.facts.group == f"{cluster[1]}-fe"]
 
     def service(self, cluster: ClusterKey) -> FrontendProcess | None:
         """A ready frontend behind the cluster's service, whichever it is; None: connection refused."""

@@ -11,6 +11,7 @@ from lab.simulator.model.facts import Component, Entrypoint, PodFacts
 Raw = Mapping[str, Any]
 _OWNER = "app.starrocks.ownerreference/name"
 _COMPONENT = "app.kubernetes.io/component"
+_COMPONENTS = {component.value: component for component in Component} | {"fe-observer": Component.FE}
 _DATA_DIRECTORY = {Component.FE: "meta", Component.BE: "storage", Component.CN: "storage"}
 _DATA_VOLUMES = {Component.FE: ("-meta",), Component.BE: ("-data", "-storage"), Component.CN: ("-data", "-storage")}
 
@@ -33,9 +34,9 @@ def identity(pod: Raw, container: Raw | None = None) -> Identity | None:
     """Whose pod this is; None: not one of ours."""
     labels = pod["metadata"].get("labels") or {}
     owner, word = labels.get(_OWNER, ""), labels.get(_COMPONENT, "")
-    if word not in {component.value for component in Component} or not owner:
+    if word not in _COMPONENTS or not owner:
         return None
-    component = Component(word)
+    component = _COMPONENTS[word]
     service = _plain_env(container or main_container(pod, component)).get("FE_SERVICE_NAME", "")
     name = service.split(".")[0].removesuffix("-fe-service") if service else owner.removesuffix(f"-{word}")
     return Identity(component, name)
@@ -56,7 +57,7 @@ async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts |
     env = await _environment(container, namespace, lookup)
     conf = await _configuration(pod, container, known.component, lookup)
     volume, dies_with = await _volume(pod, container, known.component, lookup)
-    subdomain = pod["spec"].get("subdomain") or f"{known.cluster_name}-{known.component}-search"
+    subdomain = pod["spec"].get("subdomain") or f"{meta['name'].rpartition('-')[0]}-search"
     command = " ".join([*(container.get("command") or []), *(container.get("args") or [])])
     return PodFacts(
         namespace=namespace,

@@ -10,6 +10,9 @@ from starrocks_operator.model.rules.shapes import subdomain
 LONGEST_NAME = 46
 """`<name>-fe` labels its pods with a revision hash, and a StatefulSet name over 52 characters gets no pods."""
 
+LONGEST_NAME_WITH_OBSERVERS = 40
+"""For the same reason: their StatefulSet is `<name>-fe-observer`."""
+
 MISSPELT_SPEC_KEYS: Mapping[str, str] = {
     "StarRocksFeSpec": "starRocksFeSpec",
     "StarRocksBeSpec": "starRocksBeSpec",
@@ -23,6 +26,12 @@ MISSPELT_SPEC_KEYS: Mapping[str, str] = {
 
 def _has_frontends(cluster: Any) -> bool:
     return "starRocksFeSpec" in (cluster.get("spec") or {})
+
+
+def _may_have_observers(cluster: Any) -> bool:
+    spec = cluster.get("spec") or {}
+    name = cluster.get("metadata", {}).get("name", "")
+    return "starRocksFeObserverSpec" not in spec or len(name) <= LONGEST_NAME_WITH_OBSERVERS
 
 
 def _carries_name(cluster: Any) -> bool:
@@ -67,6 +76,15 @@ RULES: tuple[Rule, ...] = (
         cel="self >= 1",
         message="a cluster without frontends cannot work: set replicas to 1, or to 3 to survive the loss of one",
         judge=must(lambda replicas: replicas >= 1),
+    ),
+    Rule(
+        name="observers",
+        at="",
+        cel="!has(self.spec) || !has(self.spec.starRocksFeObserverSpec) || "
+        f"self.metadata.name.size() <= {LONGEST_NAME_WITH_OBSERVERS}",
+        message="the name is too long for observers, whose pods carry it: a cluster with starRocksFeObserverSpec has "
+        f"at most {LONGEST_NAME_WITH_OBSERVERS} characters in metadata.name",
+        judge=must(_may_have_observers),
     ),
     subdomain(
         name="service-account",

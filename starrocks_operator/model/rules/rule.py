@@ -11,6 +11,8 @@ from typing import Any
 
 COMPONENT_KEYS = ("starRocksFeSpec", "starRocksBeSpec", "starRocksCnSpec")
 WORKLOAD_KEYS = (*COMPONENT_KEYS, "starRocksFeProxySpec")
+GROUP_KEYS = (*WORKLOAD_KEYS, "starRocksFeObserverSpec")
+_PLACEHOLDERS = {"{component}": COMPONENT_KEYS, "{workload}": WORKLOAD_KEYS, "{group}": GROUP_KEYS}
 
 Judge = Callable[[Any], str | None]
 """Looks at a value: None when the rule holds, else the culprit's name, or nothing in particular ("")."""
@@ -34,7 +36,8 @@ class Rule:
 
     name: str
     at: str
-    """The node: `spec.{workload}.service.ports[].port`; {component} and {workload} stand for each of them."""
+    """The node: `spec.{workload}.service.ports[].port`; {component}, {workload} and {group} stand for each of
+    them: observers are a group only, since most of what they are is said of the frontends."""
     cel: str
     """Holds when true; `self` is the value at the node."""
     message: str
@@ -55,7 +58,7 @@ class Rule:
             yield tuple(step for step in re.split(r"\.|(?=\[\])", path) if step)
 
     def _paths(self) -> Iterator[str]:
-        for placeholder, keys in (("{component}", COMPONENT_KEYS), ("{workload}", WORKLOAD_KEYS)):
+        for placeholder, keys in _PLACEHOLDERS.items():
             if placeholder in self.at:
                 yield from (self.at.replace(placeholder, key) for key in keys)
                 return

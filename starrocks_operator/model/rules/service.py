@@ -6,6 +6,7 @@ from starrocks_operator.model.rules.shapes import choice, duplicate
 
 _SERVICE = "spec.{workload}.service"
 _PORTS = f"{_SERVICE}.ports"
+_REACHED = "spec.{group}.service"
 
 RULES: tuple[Rule, ...] = (
     *(
@@ -27,15 +28,15 @@ RULES: tuple[Rule, ...] = (
         )
         for field in ("name", "port", "containerPort", "nodePort")
     ),
-    choice(name="service-type", at=f"{_SERVICE}.type", choices=("ClusterIP", "NodePort", "LoadBalancer")),
+    choice(name="service-type", at=f"{_REACHED}.type", choices=("ClusterIP", "NodePort", "LoadBalancer")),
     choice(
         name="traffic-policy",
-        at=f"{_SERVICE}.externalTrafficPolicy",
+        at=f"{_REACHED}.externalTrafficPolicy",
         choices=("Cluster", "Local"),
     ),
     Rule(
         name="traffic-policy-type",
-        at=_SERVICE,
+        at=_REACHED,
         cel="!has(self.externalTrafficPolicy) || self.externalTrafficPolicy == '' || "
         "has(self.type) && self.type in ['NodePort', 'LoadBalancer']",
         message="externalTrafficPolicy is only for types NodePort and LoadBalancer: remove it, or set the type",

@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     *(
         Rule(
             name="resource-name",
-            at=f"spec.{{workload}}.{field}",
+            at=f"spec.{{group}}.{field}",
             cel=f"!self.exists(k, {_NO_RESOURCE})",
             culprit=f"self.map(k, k).filter(k, {_NO_RESOURCE})[0]",
             message="'{culprit}' is no resource name: write memory, cpu, ephemeral-storage, or a name with a '/'",
