@@ -19,6 +19,7 @@ from lab.stack import ROOT, Stack, wait_for
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
     "StatefulSet": "apps/v1",
+    "Deployment": "apps/v1",
     "Pod": "v1",
     "PersistentVolumeClaim": "v1",
     "Service": "v1",

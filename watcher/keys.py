@@ -10,7 +10,7 @@ from starrocks_operator.model import GROUP, KIND, Key
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 COMPONENT_LABEL = "app.kubernetes.io/component"
 BY_LABEL = frozenset({"Pod", "PersistentVolumeClaim"})  # their controller is a StatefulSet, or nobody
-COMPONENT_LABELS = frozenset({"fe", "be", "cn", "autoscaler"})
+COMPONENT_LABELS = frozenset({"fe", "be", "cn", "fe-proxy", "autoscaler"})
 
 
 def key_of(raw: Mapping[str, Any]) -> Key | None:

@@ -35,7 +35,7 @@ NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
     "cluster_file": {"type": "path", "required": True},
-    "component": {"type": "str", "choices": ["fe", "be", "cn", "hpa"]},
+    "component": {"type": "str", "choices": ["fe", "be", "cn", "hpa", "fe_proxy"]},
     "objects": {"type": "list", "elements": "dict"},
     "prune": {"type": "bool", "default": False},
 }

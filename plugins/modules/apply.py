@@ -26,7 +26,7 @@ options:
   component:
     description: The component whose objects are built and applied, if it is due.
     type: str
-    choices: [fe, be, cn, hpa]
+    choices: [fe, be, cn, hpa, fe_proxy]
   objects:
     description: Objects to apply instead of those of a component. They become the cluster's own.
     type: list

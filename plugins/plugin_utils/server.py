@@ -28,6 +28,7 @@ PLURALS = {
     "ConfigMap": "configmaps",
     "Service": "services",
     "StatefulSet": "statefulsets",
+    "Deployment": "deployments",
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
@@ -37,6 +38,7 @@ PLURALS = {
 API_VERSIONS = {
     "ConfigMap": "v1",
     "Service": "v1",
+    "Deployment": "apps/v1",
     "HorizontalPodAutoscaler": "autoscaling/v2",
     "PodDisruptionBudget": "policy/v1",
     "StarRocksCluster": "starrocks.com/v1",

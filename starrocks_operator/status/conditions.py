@@ -10,6 +10,7 @@ from starrocks_operator.membership import Quorum
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendView
 from starrocks_operator.run_report import RunReport
+from starrocks_operator.status.frontend_proxy import Proxy
 from starrocks_operator.status.workloads import Workload
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
@@ -35,6 +36,7 @@ class Ground:
     view: FrontendView | None
     last_run: RunReport | None
     founded: bool
+    proxy: Proxy | None = None
 
     @property
     def failed_run(self) -> RunReport | None:
@@ -64,6 +66,9 @@ def _ready(ground: Ground) -> Judgement:
             reason = {"fe": "FrontendsNotReady", "be": "BackendsNotReady", "cn": "ComputeNodesNotReady"}
             message = f"{workload.title}s: {workload.reason}"
             return Judgement(type="Ready", status=FALSE, reason=reason[workload.component], message=message)
+    if ground.proxy is not None and ground.proxy.phase != "running":
+        message = f"frontend proxy: {ground.proxy.reason}"
+        return Judgement(type="Ready", status=FALSE, reason="FrontendProxyNotReady", message=message)
     if ground.decision.due or ground.decision.waits:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])
@@ -103,6 +108,8 @@ def _degraded(ground: Ground) -> Judgement:
     troubles += [
         ("PodsFailing", f"{workload.title}s: {workload.reason}.") for workload in ground.workloads if workload.failed
     ]
+    if ground.proxy is not None and ground.proxy.failed:
+        troubles.append(("PodsFailing", f"frontend proxy: {ground.proxy.reason}."))
     if not troubles:
         return Judgement(type="Degraded", status=FALSE, reason="Healthy", message="Nothing is known to be wrong.")
     message = " ".join(said for _, said in troubles)
