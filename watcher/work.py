@@ -61,7 +61,7 @@ class Work:
             jitter=jitter,
         )
         self._batch = Batch(runner.run, slots=settings.concurrency, size=settings.batch_size)
-        reader = Reader(kube, clock=clock)
+        reader = Reader(kube, clock=clock, tls=settings.fe_ssl_mode)
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,

@@ -23,8 +23,8 @@ options:
   cluster_file:
     description:
       - JSON file with C(cluster) (the StarRocksCluster), C(step) (the step) and C(operator) (C(identity), C(lease) with
-        C(namespace) and C(name), C(default_profile) and C(fe_ssl_mode)). C(former), if a password is to be changed, holds
-        the one that FE accepted last.
+        C(namespace) and C(name), C(default_profile) and C(fe_ssl_mode)).
+      - C(former), if a password is to be changed, holds the one that FE accepted last.
       - Without C(operator.lease) in it, no Lease is checked.
     type: path
     required: true

@@ -30,12 +30,17 @@ class Asked(Protocol):
 
     def execute(self, sql: str, session: Session) -> Outcome: ...
     def auth_string(self, user: str) -> str | None: ...
+    def login(self, user: str, *, accepted: bool) -> None: ...
     def hung(self) -> bool: ...
     def plain_refused(self) -> bool: ...
     async def pause(self, virtual_seconds: float) -> None: ...
 
 
 class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self._asked = asked
+
     async def auth(self, auth_info: AuthInfo | None = None) -> AsyncIterator[Any]:
         if auth_info and auth_info.handshake_plugin_name == self.name and auth_info.handshake_auth_data:
             nonce = auth_info.handshake_auth_data.rstrip(b"\x00")
@@ -44,7 +49,9 @@ class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
             auth_info = yield nonce + b"\x00"
         assert auth_info is not None
         user, used = auth_info.user, "YES" if auth_info.data else "NO"
-        if self.password_matches(user=user, scramble=auth_info.data, nonce=nonce):
+        matches = self.password_matches(user=user, scramble=auth_info.data, nonce=nonce)
+        self._asked.login(user.name, accepted=matches)
+        if matches:
             yield Success(user.name)
         else:
             yield Forbidden(f"Access denied for user '{user.name}' (using password: {used})")
@@ -53,7 +60,7 @@ class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
 class _Accounts(IdentityProvider):  # type: ignore[misc]
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._plugins = [_Passwords()]
+        self._plugins = [_Passwords(asked)]
 
     def get_plugins(self) -> list[_Passwords]:
         return self._plugins

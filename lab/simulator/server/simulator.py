@@ -47,6 +47,10 @@ class _Frontend:
         account = process.database.view(process).accounts.get(user)
         return account.auth_string if account is not None else None
 
+    def login(self, user: str, *, accepted: bool) -> None:
+        if not accepted:
+            self.simulator.world.refused_logins[f"{user} at {self.facts.key}"] += 1
+
     def hung(self) -> bool:
         container = self._container()
         return container is not None and container.faults.hang

@@ -17,6 +17,7 @@ def world_state(world: World) -> dict[str, Any]:
         "databases": [_database(database) for database in world.databases.values()],
         "violations": [mark.as_dict() for mark in world.violations],
         "losses": [mark.as_dict() for mark in world.losses],
+        "refused_logins": dict(world.refused_logins),
     }
 
 
