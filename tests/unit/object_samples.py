@@ -10,7 +10,12 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 
 UID = "5f0c7a52-0d9e-4c1b-8a51-4c2a30b3f6ad"
-SPEC_FIELDS = {"fe": "starRocksFeSpec", "be": "starRocksBeSpec", "cn": "starRocksCnSpec", "fe_proxy": "starRocksFeProxySpec"}
+SPEC_FIELDS = {
+    "fe": "starRocksFeSpec",
+    "be": "starRocksBeSpec",
+    "cn": "starRocksCnSpec",
+    "fe_proxy": "starRocksFeProxySpec",
+}
 ENV_FIELDS = {"fe": "feEnvVars", "be": "beEnvVars", "cn": "cnEnvVars"}
 
 
