@@ -21,7 +21,7 @@ from starrocks_operator.observed import Accounts, Configuration, Login
 from watcher.kube import METADATA_ONLY, ApiError, Kube
 
 FRESH, SETTLED = 10.0, 300.0  # seconds that an answer is good for
-PASSWORDS = 30.0  # the same for what is needed to log in
+PASSWORDS = 30.0  # the same for what is needed to log in, unless told otherwise
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
 
@@ -50,8 +50,10 @@ class _Kept:
 class Reader:
     """Reads references, and remembers them per cluster until they are old or the cluster's spec changes."""
 
-    def __init__(self, kube: Kube, *, clock: Callable[[], float], tls: str = TlsMode.DISABLED) -> None:
-        self._kube, self._clock, self._tls = kube, clock, tls
+    def __init__(
+        self, kube: Kube, *, clock: Callable[[], float], tls: str = TlsMode.DISABLED, passwords: float = PASSWORDS
+    ) -> None:
+        self._kube, self._clock, self._tls, self._passwords = kube, clock, tls, passwords
         self._kept: dict[Key, _Kept] = {}
         self._proven: dict[Key, Former] = {}
 
@@ -67,7 +69,7 @@ class Reader:
     def due(self, key: Key) -> float | None:
         """In how many seconds passwords should be got again; None: there are none."""
         kept = self._kept.get(key)
-        return max(0.0, kept.passwords_at + PASSWORDS - self._clock()) if kept and kept.named else None
+        return max(0.0, kept.passwords_at + self._passwords - self._clock()) if kept and kept.named else None
 
     def prove(self, key: Key, login: str) -> None:
         """FE accepted this login: should the Secret change, it is what FE still has."""
@@ -92,7 +94,7 @@ class Reader:
             return await self._read(cluster)
         if now - kept.at >= (SETTLED if settled else FRESH):
             return await self._read(cluster)
-        if kept.named and now - kept.passwords_at >= PASSWORDS:
+        if kept.named and now - kept.passwords_at >= self._passwords:
             wanted = references(cluster)
             found = _with(kept.found, self._ladder(cluster, wanted, await self._holders(cluster.namespace, wanted)))
             self._kept[cluster.key] = dataclasses.replace(kept, passwords_at=self._clock(), found=found)

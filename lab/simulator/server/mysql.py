@@ -19,6 +19,7 @@ from mysql_mimic.utils import nonce as make_nonce
 from mysql_mimic.variables import GlobalVariables, SessionVariables
 
 from lab.simulator.model import ConnectionLost, Hang, Outcome, Refused, Rows, Session
+from lab.simulator.server.keystore import READER, server_context
 
 logging.getLogger("mysql_mimic").setLevel(logging.CRITICAL)
 SQLSTATES.update({5203: b"42000", 5901: b"42000", 5101: b"F0000", 5102: b"F0000"})
@@ -33,6 +34,7 @@ class Asked(Protocol):
     def login(self, user: str, *, accepted: bool) -> None: ...
     def hung(self) -> bool: ...
     def plain_refused(self) -> bool: ...
+    def certificate(self) -> str: ...
     async def pause(self, virtual_seconds: float) -> None: ...
 
 
@@ -91,7 +93,7 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
         if self.username is None:  # refused at login; the library would listen on
             self._abort()
             return None
-        if self._asked.plain_refused():
+        if self._asked.plain_refused() and self.connection.stream.writer.get_extra_info("ssl_object") is None:
             raise MysqlError("Connections using insecure transport are prohibited", 5205)
         if self._state is None:
             self._state = Session(user=self.username)
@@ -121,7 +123,11 @@ class MysqlListener:
     def __init__(self, asked: Asked, address: str, port: int) -> None:
         self._asked = asked
         self._where = (address, port)
-        self._mimic = MysqlServer(session_factory=self._session, identity_provider=_Accounts(asked))
+        self._mimic = MysqlServer(
+            session_factory=self._session,
+            identity_provider=_Accounts(asked),
+            ssl=server_context(asked.certificate()),
+        )
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -136,6 +142,7 @@ class MysqlListener:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
+        READER.set(reader)
         try:
             with contextlib.suppress(ConnectionError, ConnectionClosed, asyncio.IncompleteReadError):
                 await self._mimic._client_connected_cb(reader, writer)

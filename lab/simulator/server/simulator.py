@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -58,6 +58,9 @@ class _Frontend:
     def plain_refused(self) -> bool:
         return self.facts.conf.get("ssl_force_secure_transport", "").lower() == "true"
 
+    def certificate(self) -> str:
+        return self.facts.certificate
+
     async def pause(self, virtual_seconds: float) -> None:
         await self.simulator.pause(virtual_seconds)
 
@@ -79,6 +82,7 @@ class Simulator:
         self.world = World(options, surroundings, seed)
         self.log = log or StatementLog(None)
         self.write_back = write_back or (lambda _container: None)
+        self.refresh: Callable[[Container], Awaitable[None]] | None = None
         self._changed: dict[str, Container] = {}
         self._wake = asyncio.Event()
         self.world.on_change = self._on_change
@@ -151,3 +155,5 @@ class Simulator:
     async def _settle(self, container: Container) -> None:
         await self.listeners.sync(container)
         self.write_back(container)
+        if self.refresh is not None and container.backing_off:
+            await self.refresh(container)
