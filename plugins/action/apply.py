@@ -14,7 +14,12 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import Outcome, same_content, shown
+from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import (
+    Outcome,
+    pod_template,
+    same_content,
+    shown,
+)
 from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions import (
     controller_of,
     holds_data,
@@ -159,10 +164,11 @@ class ActionModule(ActionBase):
     def _note(self, wanted: Mapping[str, Any], live: Answer | None, after: Answer, version: str | None) -> None:
         """Put down what became of an object."""
         if after.ok:
-            changed = after.resource_version != version
+            changed, new_pods = after.resource_version != version, None
             if live is not None and self._by_content:  # a dry run has no resource version of its own
                 changed = not live.ok or not same_content(live.body, after.body)
-            self._outcome.record(wanted, changed=changed, resource_version=after.resource_version)
+                new_pods = live.ok and pod_template(live.body) != pod_template(after.body)
+            self._outcome.record(wanted, changed=changed, resource_version=after.resource_version, new_pods=new_pods)
             if changed and self._diff:
                 before = shown(live.body) if live is not None and live.ok else {}
                 self._show(wanted, before=before, after=shown(after.body))

@@ -77,6 +77,9 @@ objects:
     resourceVersion:
       description: Its version now.
       type: str
+    new_pods:
+      description: Whether its pod template changes, so that its pods are replaced. Told in check and diff mode.
+      type: bool
 msg:
   description: One sentence per object that was refused, or why nothing was done.
   returned: when there is something to say

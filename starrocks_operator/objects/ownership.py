@@ -4,7 +4,7 @@ An object that another operator wrote with plain updates keeps that operator as 
 it would share them: whatever the user removes later would stay, since its other owner still wants it. So the entry of
 the old owner is made ours before the first apply, and that apply then removes what nobody wants any more.
 
-Source: Kubernetes' documentation on transferring ownership in server-side apply; the reference, starrocks-operator §2.2.
+Source: Kubernetes' documentation, "Server-Side Apply": transferring ownership; reference, starrocks-operator §2.2.
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ with the annotations that it leaves. The cluster lives on them before this opera
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from lab.space import Space
 from lab.stack import wait_for
 from tests.official import BE, CN, FE, PROPERTIES, official_objects
 
+ROOT = Path(__file__).resolve().parents[2]
 MANAGER = "sroperator"
 HASH = "app.starrocks.components/hash"
 LAST_APPLIED = "starrocks.kubernetes.operator/last-applied-configuration"
@@ -81,9 +85,29 @@ def adopted(space: Space) -> tuple[Space, list[Document], dict[str, Any]]:
     """The cluster after this operator has taken it over; the objects and what lived before."""
     objects = official_cluster(space)
     before = _lives(space)
+    code, told = adopt_check(space)
+    assert (code, "no pod would restart" in told) == (0, True), told
+    assert f"metadata.annotations.{HASH}: 1732884 → absent" in told
+    code, told = adopt_check(space, "--profile", "safe")
+    assert (code, "StatefulSet kube-fe: its pods would be replaced" in told) == (3, True), told
+    assert _lives(space) == before
     space.patch("StarRocksCluster", "kube", {"metadata": {"annotations": {IGNORED: None}}})
     space.wait_ready("kube")
     return space, objects, before
+
+
+def adopt_check(space: Space, *arguments: str) -> tuple[int, str]:
+    """As `make adopt-check` runs it; exit code and output."""
+    command = [sys.executable, "-m", "watcher.adopt_check", "--kubeconfig", str(space.stack.plane.kubeconfig)]
+    done = subprocess.run(
+        [*command, "--namespace", space.namespace, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_nothing_restarts_and_every_field_is_ours(adopted: tuple[Space, list[Document], dict[str, Any]]) -> None:
