@@ -1,13 +1,13 @@
-"""What a frontend's TLS is made of: its PKCS12 keystore, as certificate and key in PEM, and a server's context of them."""
+"""What a frontend's TLS is made of: its PKCS12 keystore as PEM, and a server's context of that."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 import tempfile
 from contextvars import ContextVar
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
@@ -50,7 +50,7 @@ def server_context(pem: str) -> ssl.SSLContext | None:
         return None
     context = _ServerContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile("w") as file:  # mode 0600, as the ssl module reads nothing but files
-        os.chmod(file.name, 0o600)
+        Path(file.name).chmod(0o600)
         file.write(pem)
         file.flush()
         context.load_cert_chain(file.name)
