@@ -86,9 +86,13 @@ class Reconciler:
         self.fleet.forget(key)
         self.index.forget([key])
 
+    def _left_alone(self, key: Key, raw: Raw) -> bool:
+        """Whether the cluster's owner, or the operator's, told operators to keep off."""
+        return _ignored(raw) or not self.settings.in_scope(key.namespace)
+
     async def _process(self, key: Key) -> str:
         raw = self.index.cluster(key)
-        if raw is None or raw["metadata"].get("deletionTimestamp") or _ignored(raw):
+        if raw is None or raw["metadata"].get("deletionTimestamp") or self._left_alone(key, raw):
             self.forget(key)
             return "gone" if raw is None else "left-alone"
         memory = self._memory(key, raw)

@@ -283,6 +283,15 @@ async def test_what_is_being_deleted_or_ignored_is_not_touched(world: World, mar
     assert world.jobs == []
 
 
+async def test_a_namespace_of_the_deny_list_is_left_alone(world: World) -> None:
+    world.reconciler.settings = settings("--deny-list", f"other, {KEY.namespace}")
+    world.decide = lambda cluster: due()
+    world.appears()
+    await idle(world)
+    assert world.status_writes == []
+    assert world.jobs == []
+
+
 async def test_a_run_that_does_not_help_is_repeated_ever_more_rarely(world: World) -> None:
     world.decide = lambda cluster: due()
     world.appears()
