@@ -2,7 +2,7 @@
 
 up         a control plane, the simulator and the operator; prints where its kubeconfig is, as JSON
 down       stop them
-ask        put one statement to the leader of a cluster and print its rows as JSON
+ask        put one statement to the leader of a cluster, as root with the password in MYSQL_PWD; prints rows as JSON
 simulator  tell the simulator something, in the words of `python -m lab.simulator`: a table, a fault, its clock
 """
 
@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
+
+import pymysql
 
 from lab.controlplane import LabError
 from lab.question import ask, leader_address
@@ -58,8 +61,8 @@ def main() -> int:
         else:
             plane = Stack.attach(options.directory).plane
             address = leader_address(plane, options.namespace, options.cluster)
-            print(json.dumps(ask(address, options.statement)))
-    except LabError as error:
+            print(json.dumps(ask(address, options.statement, password=os.environ.get("MYSQL_PWD", ""))))
+    except (LabError, pymysql.err.OperationalError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -19,11 +19,14 @@ from lab.stack import ROOT, Stack, wait_for
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
     "StatefulSet": "apps/v1",
+    "Deployment": "apps/v1",
     "Pod": "v1",
     "PersistentVolumeClaim": "v1",
     "Service": "v1",
     "ConfigMap": "v1",
     "Secret": "v1",
+    "ServiceAccount": "v1",
+    "ControllerRevision": "apps/v1",
     "Namespace": "v1",
     "HorizontalPodAutoscaler": "autoscaling/v2",
     "PodDisruptionBudget": "policy/v1",
@@ -66,6 +69,21 @@ class Space:
             body=dict(change), name=name, namespace=self.namespace, content_type="application/merge-patch+json"
         )
         return self._plain(patched)
+
+    def write_as(self, manager: str, document: Mapping[str, Any]) -> None:
+        """Make an object as another program does, with a plain create; it owns all of its fields."""
+        resource = self._resource(document["kind"])
+        resource.create(body=copy.deepcopy(dict(document)), namespace=self.namespace, field_manager=manager)
+
+    def patch_as(self, manager: str, kind: str, name: str, change: Mapping[str, Any]) -> None:
+        """Change an object as another program does, with a merge patch."""
+        self._resource(kind).patch(
+            body=dict(change),
+            name=name,
+            namespace=self.namespace,
+            content_type="application/merge-patch+json",
+            field_manager=manager,
+        )
 
     def scale(self, name: str, component: str, replicas: int) -> None:
         """Wish for another number of nodes in the spec."""

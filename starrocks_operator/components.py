@@ -79,6 +79,7 @@ class Component:
     claim_retention: tuple[str, ...]
     frontend_service: str = "{cluster}-fe-service"
     knows_query_port: bool = True
+    health_path: str = HEALTH_PATH
     disruption_budget: bool
     always_safe: bool = False
 
@@ -194,8 +195,28 @@ CN = Component(
     disruption_budget=False,
 )
 
+FE_PROXY = Component(
+    name="fe-proxy",
+    process="",
+    title="frontend proxy",
+    spec_field="starRocksFeProxySpec",
+    env_field="",
+    ports={"http": Port(keys=(), default=8080)},
+    container_ports=_exposed(("http-port", "http")),
+    external_ports=_exposed(("http-port", "http")),
+    headless_ports=(),
+    health_port="http",
+    health_path="/nginx/health",
+    member_port="",
+    default_volumes=(),
+    template_named=False,
+    claim_retention=(),
+    disruption_budget=False,
+)
+"""Not a member of the cluster: stateless, and no StatefulSet."""
+
 COMPONENTS: dict[str, Component] = {component.name: component for component in (FE, FE_OBSERVER, BE, CN)}
-"""The components that have pods, frontends first."""
+"""The components that are members, frontends first."""
 
 FIELD_ENVIRONMENT = (
     ("POD_NAME", "metadata.name"),

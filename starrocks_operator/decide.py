@@ -21,7 +21,7 @@ from starrocks_operator.membership import Founding, Outlook, Rosters, Situation,
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
-from starrocks_operator.objects.names import marker_name, stateful_set_name
+from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
@@ -32,6 +32,7 @@ from starrocks_operator.storage import guarded, stateful_sets, template_changes
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
+OTHERS = {"hpa": "the autoscaler", "fe_proxy": "the frontend proxy"}
 
 Objects = Mapping[str, Sequence[Object]]
 
@@ -54,10 +55,12 @@ def decide(
     observed: Observed,
     *,
     default_profile: str = "safe",
+    domain: str = CLUSTER_DOMAIN,
     grace: timedelta = DEFAULT_GRACE,
 ) -> Decision:
-    """The one decision. grace: how long a running pod may take to register itself."""
-    case = _case_of(cluster, observed, default_profile=default_profile)
+    """The one decision. domain: the DNS domain of the Kubernetes cluster. grace: how long a running pod may take to
+    register itself."""
+    case = _case_of(cluster, observed, default_profile=default_profile, domain=domain)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
     if stops := blocking_everything(cluster):
@@ -87,10 +90,17 @@ def is_ignored(cluster: StarRocksCluster) -> bool:
     return cluster.annotations.get(IGNORED, "").lower() == "true"
 
 
-def _case_of(cluster: StarRocksCluster, observed: Observed, *, default_profile: str) -> _Case:
+def _case_of(cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str) -> _Case:
     workloads = workloads_of(cluster, observed.children)
     founding = founding_of(cluster, observed.children, observed.view)
-    context = context_of(cluster, observed, workloads, cluster_id=founding.cluster_id, default_profile=default_profile)
+    context = context_of(
+        cluster,
+        observed,
+        workloads,
+        cluster_id=founding.cluster_id,
+        default_profile=default_profile,
+        domain=domain,
+    )
     return _Case(cluster=cluster, observed=observed, workloads=workloads, founding=founding, context=context)
 
 
@@ -121,7 +131,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         case.cluster,
         [item for items in wanted.values() for item in items],
         case.observed.children,
-        components={*open_components, "hpa"},
+        components={*open_components, "hpa", "fe_proxy"},
     )
     apply = {name: item.objects for name, item in dues.items() if item.objects}
     changes = _changes(dues, prune)
@@ -215,9 +225,7 @@ def _may_be_founded(case: _Case) -> bool:
 def _gate_waits(held: Mapping[str, str]) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
     for name, reason in held.items():
-        by_reason.setdefault(reason, []).append(
-            f"{COMPONENTS[name].title}s" if name in COMPONENTS else "the autoscaler"
-        )
+        by_reason.setdefault(reason, []).append(f"{COMPONENTS[name].title}s" if name in COMPONENTS else OTHERS[name])
     return tuple(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from starrocks_operator.observed import ObjectKey
 from starrocks_operator.step import Step
 
-COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa")  # in the order in which the roles apply them
+COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa", "fe_proxy")  # in the order in which the roles apply them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class Context:
     replicas: the replicas each StatefulSet shall have, by component. Differs from the CR until a scale-in is over.
     wished: the replicas that the spec asks for; an orphaned component keeps what it has.
     live: the replicas that each existing StatefulSet has.
+    domain: the DNS domain of the Kubernetes cluster.
     cluster_id: the cluster id that was recorded at bootstrap; empty before.
     properties: each component's configuration file, for the ports; by component.
     service_names, pod_management: what an existing StatefulSet has and must keep, by component.
@@ -42,6 +43,7 @@ class Context:
     wished: Mapping[str, int] = field(default_factory=dict)
     live: Mapping[str, int] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
+    domain: str = "cluster.local"
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from starrocks_operator.components import FE_PROXY
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import APPLIED_HASH, COMPONENT_LABEL
-from starrocks_operator.objects.names import autoscaler_name
+from starrocks_operator.objects.names import autoscaler_name, external_service_name, proxy_name
 from starrocks_operator.observed import Children, ObjectKey, Raw
 from starrocks_operator.recall import Recall
 
@@ -42,7 +43,7 @@ def due(cluster: StarRocksCluster, wanted: Sequence[Object], children: Children)
 def prunable(
     cluster: StarRocksCluster, wanted: Iterable[Object], children: Children, *, components: Iterable[str]
 ) -> tuple[ObjectKey, ...]:
-    """Objects of ours that nobody wants any more: autoscaler and disruption budgets of the components named.
+    """Objects of ours that nobody wants any more: autoscaler, frontend proxy, disruption budgets of those named.
 
     StatefulSets and claims are never among them, nor what pods that still run may need.
     """
@@ -55,6 +56,12 @@ def prunable(
     ]
     if "hpa" in components:
         found += [ObjectKey("HorizontalPodAutoscaler", autoscaler_name(cluster))]
+    if "fe_proxy" in components:
+        found += [
+            ObjectKey("Deployment", proxy_name(cluster)),
+            ObjectKey("Service", external_service_name(cluster, FE_PROXY.name)),
+            ObjectKey("ConfigMap", proxy_name(cluster)),
+        ]
     return tuple(key for key in found if key not in keys and _may_be_deleted(cluster, children.get(key.kind, key.name)))
 
 

@@ -58,7 +58,6 @@ def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
     """What the resource may say, as the official operator's may, and this operator does not do yet."""
     spec = cluster.spec
     fields = [
-        *(["starRocksFeProxySpec"] if spec.fe_proxy is not None else []),
         *(["disasterRecovery"] if spec.disaster_recovery is not None and spec.disaster_recovery.enabled else []),
         *(["waitForFullRollout"] if spec.wait_for_full_rollout else []),
     ]

@@ -66,6 +66,18 @@ class Outcome(StrEnum):
     HUNG = "hung"  # connected, and no answer in time: what a frontend without a leader does
     DENIED = "denied"  # wrong password, or rights missing
     FAILED = "failed"  # an error text
+    UNTRUSTED = "untrusted"  # TLS: demanded and not had, or the certificate is not one to be trusted
+
+
+class Login(StrEnum):
+    """As whom a frontend let us in."""
+
+    GIVEN = "given"  # root, with the password that the CR names; without one, if it names none
+    FORMER = "former"  # root, with the password that it had before
+    EMPTY = "empty"  # root, without a password although the CR names one
+    ACCOUNT = "account"  # the operator's own account
+    ACCOUNT_FORMER = "account-former"  # the same, with the password that it had before
+    REFUSED = "refused"  # nobody
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +158,9 @@ class FrontendView:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklists: Mapping[str, frozenset[str]] | None = None
+    login: str = ""  # how the leader let us in: see Login
+    root: str = ""  # how it lets root in; empty: not asked
+    edition: str = ""  # of the credentials that were used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,12 +168,30 @@ class Questions:
     """What the leader is asked besides its members. Nothing, while nobody leaves.
 
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
-        by every frontend, which compute nodes get no queries.
+        by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
     """
 
     settings: tuple[str, ...] = ()
     replication: bool = False
     blacklists: bool = False
+    root: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounts:
+    """Where the passwords are, and in which version: never the passwords.
+
+    root: where root's is, such as "Secret root-password@812"; empty: the CR names none.
+    operator: the same of the operator's own account; empty: it has none. user: that account's name.
+    unusable: why the password at `root` or `operator` must not be set in FE, if so.
+    problem: why the operator's own account cannot be used, if so.
+    """
+
+    root: str = ""
+    operator: str = ""
+    user: str = ""
+    unusable: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,3 +226,4 @@ class Observed:
     missing_references: tuple[str, ...] = ()  # ConfigMaps and Secrets that the CR names and that do not exist
     credentials_problem: str = ""  # why no password could be read, if so
     protection: Protection | None = None  # None: not looked for
+    accounts: Accounts = Accounts()

@@ -38,11 +38,14 @@ def context_of(
     *,
     cluster_id: str,
     default_profile: str,
+    domain: str,
 ) -> Context:
     """The context with every component that the cluster has, before any gate is asked."""
     components: list[str] = list(cluster.spec.components)
     if cluster.spec.cn is not None and cluster.spec.cn.auto_scaling_policy is not None:
         components.append("hpa")
+    if cluster.spec.fe_proxy is not None:
+        components.append("fe_proxy")
     specs = {name: _spec(raw) for name, raw in workloads.items()}
     configurations = observed.configurations
     return Context(
@@ -62,6 +65,7 @@ def context_of(
             if (templates := spec.get("volumeClaimTemplates"))
         },
         wished=wished_of(cluster, workloads),
+        domain=domain,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
     )

@@ -36,6 +36,10 @@ class StepKind(StrEnum):
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
+    SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
+    ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
+    CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
+    ROTATE_OPERATOR_PASSWORD = "RotateOperatorPassword"  # noqa: S105
 
 
 KUBERNETES_STEPS = frozenset({StepKind.SHRINK_STATEFUL_SET, StepKind.DELETE_META_VOLUME, StepKind.DELETE_POD})
@@ -46,6 +50,17 @@ LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_C
 
 SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
+
+ACCOUNT_STEPS = frozenset(
+    {
+        StepKind.SET_ROOT_PASSWORD,
+        StepKind.ROTATE_ROOT_PASSWORD,
+        StepKind.CREATE_OPERATOR_ACCOUNT,
+        StepKind.ROTATE_OPERATOR_PASSWORD,
+    }
+)
+"""Steps that change a password: the target is the account, `login` among the facts how FE lets us in before, `secret`
+where the new password is and in which version. The password itself is no part of a step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,6 +83,7 @@ BROKEN: tuple[Case, ...] = (
     Case("image", f"{CN}.image", "", CN, "image is missing"),
     Case("resource-name", f"{BE}.requests", {"cpu": 4, "mem": "16Gi"}, f"{BE}.requests", "'mem' is no resource name"),
     Case("resource-name", f"{PROXY}.limits", {"CPU": 1}, f"{PROXY}.limits", "'CPU' is no resource name"),
+    Case("resolver", f"{PROXY}.resolver", "10.0.0.1; include /x", f"{PROXY}.resolver", "no name server"),
     Case("image-pull-policy", f"{FE}.imagePullPolicy", "always", f"{FE}.imagePullPolicy", "Always, IfNotPresent"),
     Case("pod-management-policy", f"{BE}.podManagementPolicy", "x", f"{BE}.podManagementPolicy", "OrderedReady"),
     Case(

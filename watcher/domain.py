@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from starrocks_operator.decision import Decision
@@ -12,6 +13,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Children, FrontendView, Observed, Questions
 from starrocks_operator.run_report import RunReport
 from watcher.metrics import STATEMENTS
+from watcher.settings import Settings
 
 
 class Transition(Protocol):
@@ -60,7 +62,7 @@ class Domain:
     questions: Ask = _nothing_more
 
 
-def real() -> Domain:
+def real(settings: Settings) -> Domain:
     """The functions of `starrocks_operator`."""
     from starrocks_operator.decide import decide
     from starrocks_operator.membership import questions_of
@@ -77,7 +79,7 @@ def real() -> Domain:
         parse=StarRocksCluster.parse,
         endpoints=endpoints,
         look=ask,
-        decide=decide,
+        decide=partial(decide, domain=settings.dns_domain),
         status_of=status_of,
         transitions=transitions,
         questions=questions_of,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from starrocks_operator.decision import Decision
+from starrocks_operator.frontend.ladder import NOTHING_FORMER, Former
 from starrocks_operator.model import Key
+from starrocks_operator.objects.ownership import is_adopted
 from starrocks_operator.observed import Children
 from starrocks_operator.run_report import RunReport
+from starrocks_operator.step import ACCOUNT_STEPS
 from watcher.keys import host_name
 from watcher.settings import Settings
 from watcher.trim import Raw
 
 NEVER_APPLIED = frozenset({"Pod"})
+ONLY_MARKED = frozenset({"PersistentVolumeClaim"})  # what others made is looked at before it is taken over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +43,16 @@ class Result:
     seconds: float = 0.0
 
 
-def job(key: Key, raw: Raw, decision: Decision, children: Children, settings: Settings) -> Job:
-    """What the play needs to carry out `decision`."""
+def job(
+    key: Key,
+    raw: Raw,
+    decision: Decision,
+    children: Children,
+    settings: Settings,
+    *,
+    former: Former = NOTHING_FORMER,
+) -> Job:
+    """What the play needs to carry out `decision`. former: handed on only to a step that needs it."""
     lease = {"namespace": settings.lease_namespace, "name": settings.lease_name}
     document = {
         "cluster": raw,
@@ -51,12 +63,15 @@ def job(key: Key, raw: Raw, decision: Decision, children: Children, settings: Se
         "known": {
             str(name): child["metadata"].get("resourceVersion", "")
             for name, child in children.objects.items()
-            if name.kind not in NEVER_APPLIED
+            if name.kind not in NEVER_APPLIED and (name.kind in ONLY_MARKED or not is_adopted(child))
         },
         "operator": {
             "identity": settings.identity,
             "lease": lease,
             "default_profile": settings.default_profile,
+            "fe_ssl_mode": settings.fe_ssl_mode,
         },
     }
+    if decision.step is not None and decision.step.kind in ACCOUNT_STEPS:
+        document["former"] = asdict(former)
     return Job(key=key, fingerprint=decision.fingerprint, document=document)

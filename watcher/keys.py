@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from starrocks_operator.components import COMPONENTS
+from starrocks_operator.components import COMPONENTS, FE_PROXY
 from starrocks_operator.model import GROUP, KIND, Key
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 COMPONENT_LABEL = "app.kubernetes.io/component"
 BY_LABEL = frozenset({"Pod", "PersistentVolumeClaim"})  # their controller is a StatefulSet, or nobody
-COMPONENT_LABELS = frozenset({*COMPONENTS, "autoscaler"})
+COMPONENT_LABELS = frozenset({*COMPONENTS, FE_PROXY.name, "autoscaler"})
 
 
 def key_of(raw: Mapping[str, Any]) -> Key | None:

@@ -27,6 +27,7 @@ class Watched:
 CLUSTER = Watched(GROUP, VERSION, PLURAL, KIND, selector="")
 CHILDREN = (
     Watched("apps", "v1", "statefulsets", "StatefulSet"),
+    Watched("apps", "v1", "deployments", "Deployment"),
     Watched("", "v1", "pods", "Pod"),
     Watched("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
     Watched("", "v1", "services", "Service"),

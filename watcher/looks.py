@@ -93,6 +93,7 @@ class Looks:
         subject = self._subjects.setdefault(key, _Subject(interval=self._interval))
         where = tuple(endpoints)
         more = set(questions.settings) - set(subject.questions.settings)
+        more |= {"root"} if questions.root > subject.questions.root else set()
         more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
         changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
         subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
@@ -176,6 +177,7 @@ class Looks:
             view = FrontendView(asked_at=datetime.now(UTC))
         finally:
             subject.asking, subject.last = False, begun
+        view = dataclasses.replace(view, edition=credentials.edition)
         if self._subjects.get(key) is not subject or not subject.endpoints:
             return
         subject.view, subject.digest = view, digest(view)
@@ -209,7 +211,8 @@ def digest(view: FrontendView) -> int:
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
     lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
-    return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists))
+    accounts = (view.login, view.root)
+    return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
 
 
 def _still(row: FrontendRow) -> FrontendRow:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from starrocks_operator.frontend.ladder import Former
+from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import Key, StarRocksCluster
 from starrocks_operator.observed import Observed, Outcome
 from watcher.domain import Domain
@@ -85,14 +87,18 @@ class Observer:
         where = self._domain.endpoints(cluster, children, fe.properties if fe else {})
         if where and found.credentials:
             questions = self._domain.questions(cluster, children)
+            questions = replace(questions, root=wants_root(cluster, found.accounts))
             self._looks.plan(key, where, found.credentials, settled=settled, questions=questions)
-            if not self._looked(key):
+            if not self._looked(key, found.credentials.edition):
                 return None
         else:
             self._looks.blank(key)
         view = self._looks.view(key)
         if view and any(answer.outcome == Outcome.DENIED for answer in view.answers):
             self._reader.doubt(key)
+        if view:
+            self._reader.prove(key, view.login)
+            self._reader.prove(key, view.root)
         observed = Observed(
             now=datetime.now(UTC),
             children=children,
@@ -101,13 +107,22 @@ class Observer:
             missing_references=found.missing,
             credentials_problem=found.problem,
             protection=found.protection,
+            accounts=found.accounts,
         )
         return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found))
 
-    def _looked(self, key: Key) -> bool:
-        """Whether there is a view, and it is younger than our last step."""
-        after = self._look_after.get(key)
-        if self._looks.view(key) is None:
+    def again(self, key: Key) -> float | None:
+        """In how many seconds it should be observed again even if nothing happens; None: it need not."""
+        return self._reader.due(key)
+
+    def former(self, key: Key) -> Former:
+        """Passwords that FE accepted last."""
+        return self._reader.former(key)
+
+    def _looked(self, key: Key, edition: str) -> bool:
+        """Whether there is a view, it was had with these very passwords, and is younger than our last step."""
+        after, view = self._look_after.get(key), self._looks.view(key)
+        if view is None or view.edition != edition:
             return False
         if after is not None and self._looks.asked(key) <= after:
             self._looks.hasten(key)

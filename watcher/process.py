@@ -142,7 +142,7 @@ class Process:
         return "" if self._work.filled else "the index is not filled yet"
 
 
-def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> NoReturn:
+def main(settings: Settings, *, domain: Callable[[Settings], Domain] = real) -> NoReturn:
     """Run to the end, and leave without ceremony: threads that wait for a hung frontend must not keep us."""
     adopt_orphans()
     if settings.kubeconfig:
@@ -154,7 +154,7 @@ def main(settings: Settings, *, domain: Callable[[], Domain] = real) -> NoReturn
         try:
             scratch.take_temporary_files()
             kube = await connect(settings.kubeconfig)
-            return await Process(settings, kube, domain(), scratch).run()
+            return await Process(settings, kube, domain(settings), scratch).run()
         except (ApiError, ScratchError) as error:
             log.error(str(error))
         except Exception:

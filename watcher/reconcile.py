@@ -18,7 +18,7 @@ from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
 from watcher.index import Index
-from watcher.job import Result, job
+from watcher.job import Job, Result, job
 from watcher.kube import ApiError
 from watcher.logs import logger
 from watcher.metrics import FAILURES, RECONCILE_SECONDS, RECONCILES, SKIPS
@@ -87,9 +87,13 @@ class Reconciler:
         self.fleet.forget(key)
         self.index.forget([key])
 
+    def _left_alone(self, key: Key, raw: Raw) -> bool:
+        """Whether the cluster's owner, or the operator's, told operators to keep off."""
+        return _ignored(raw) or not self.settings.in_scope(key.namespace)
+
     async def _process(self, key: Key) -> str:
         raw = self.index.cluster(key)
-        if raw is None or raw["metadata"].get("deletionTimestamp") or _ignored(raw):
+        if raw is None or raw["metadata"].get("deletionTimestamp") or self._left_alone(key, raw):
             self.forget(key)
             return "gone" if raw is None else "left-alone"
         memory = self._memory(key, raw)
@@ -98,6 +102,8 @@ class Reconciler:
             return "behind"
         cluster = self.domain.parse(raw)
         sight = await self.observer.observe(cluster, settled=memory.settled)
+        if (delay := self.observer.again(key)) is not None:
+            self.queue.add(key, delay=delay)
         if sight is None:
             return "looking"
         if sight.observed.protection is not None:  # nobody tells us when policies come or go
@@ -155,11 +161,15 @@ class Reconciler:
             self.queue.add(key, delay=pause)
             return "backoff"
         log.info("run", cluster=str(key), changes=decision.changes, step=decision.step and str(decision.step.kind))
-        result = await self.batch.submit(job(key, raw, decision, self.index.children(key), self.settings))
+        result = await self.batch.submit(self._job(key, raw, decision))
         if result is None or not self._still_there(key, memory.uid):
             return "gone"
         self._learn(key, decision, result, memory)
         return "ran" if result.report.succeeded else "failed"
+
+    def _job(self, key: Key, raw: Raw, decision: Decision) -> Job:
+        former = self.observer.former(key)
+        return job(key, raw, decision, self.index.children(key), self.settings, former=former)
 
     def _learn(self, key: Key, decision: Decision, result: Result, memory: _Memory) -> None:
         report = memory.last_run = result.report.after(memory.last_run)

@@ -1,26 +1,30 @@
-"""What a cluster refers to and does not own: configuration files, Secrets, the password; read and kept for a while.
+"""What a cluster refers to and does not own: configuration files, Secrets, passwords; read and kept for a while.
 
-Of everything but configuration files and the password only the existence is asked for: other secrets never come here.
+Of everything but configuration files and what is needed to log in only the existence is asked for: other secrets never
+come here. Secrets are got by name, never listed or watched; so those with passwords are got again every half minute.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
+import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from starrocks_operator.frontend.endpoints import Credentials
+from starrocks_operator.frontend.ladder import Former, Holders, Ladder, holders_of, ladder
+from starrocks_operator.frontend.tls import TlsMode
 from starrocks_operator.model import Key, StarRocksCluster
 from starrocks_operator.objects import References, references
 from starrocks_operator.objects.configuration import parse_properties
-from starrocks_operator.observed import Configuration, Protection
+from starrocks_operator.observed import Accounts, Configuration, Login, Protection
 from starrocks_operator.protection import whole
 from watcher.kube import METADATA_ONLY, ApiError, Kube
 from watcher.protection import Guardian
 
 FRESH, SETTLED = 10.0, 300.0  # seconds that an answer is good for
+PASSWORDS = 30.0  # the same for what is needed to log in, unless told otherwise
+PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,7 @@ class Found:
     configurations: dict[str, Configuration] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     credentials: Credentials | None = None
+    accounts: Accounts = field(default_factory=Accounts)
     problem: str = ""  # why there are no credentials
     protection: Protection | None = None  # of a cluster that asks for it
 
@@ -38,63 +43,101 @@ class Found:
 class _Kept:
     uid: str
     generation: int
+    annotations: Any
     at: float
+    passwords_at: float
+    named: bool  # whether there are passwords to be got again
     found: Found
 
 
 class Reader:
     """Reads references, and remembers them per cluster until they are old or the cluster's spec changes."""
 
-    def __init__(self, kube: Kube, *, clock: Callable[[], float]) -> None:
-        self._kube, self._clock = kube, clock
+    def __init__(
+        self, kube: Kube, *, clock: Callable[[], float], tls: str = TlsMode.DISABLED, passwords: float = PASSWORDS
+    ) -> None:
+        self._kube, self._clock, self._tls, self._passwords = kube, clock, tls, passwords
         self._guardian = Guardian(kube, clock=clock)
         self._kept: dict[Key, _Kept] = {}
+        self._proven: dict[Key, Former] = {}
 
     def forget(self, key: Key) -> None:
         self._kept.pop(key, None)
+        self._proven.pop(key, None)
 
     def doubt(self, key: Key) -> None:
         """Read anew next time; for example after a refused password."""
         if (kept := self._kept.get(key)) and self._clock() - kept.at > FRESH:
             del self._kept[key]
 
+    def due(self, key: Key) -> float | None:
+        """In how many seconds passwords should be got again; None: there are none."""
+        kept = self._kept.get(key)
+        return max(0.0, kept.passwords_at + self._passwords - self._clock()) if kept and kept.named else None
+
+    def prove(self, key: Key, login: str) -> None:
+        """FE accepted this login: should the Secret change, it is what FE still has."""
+        kept = self._kept.get(key)
+        one = kept.found.credentials.only(login) if kept and kept.found.credentials else None
+        if one is None or not one.password:
+            return
+        known = self._proven.get(key, Former())
+        if login == Login.GIVEN:
+            self._proven[key] = dataclasses.replace(known, root=one.password)
+        elif login == Login.ACCOUNT:
+            self._proven[key] = dataclasses.replace(known, operator=one.password)
+
+    def former(self, key: Key) -> Former:
+        """What FE accepted last, as far as this process has seen it."""
+        return self._proven.get(key, Former())
+
     async def read(self, cluster: StarRocksCluster, *, settled: bool) -> Found:
-        kept = self._kept.get(cluster.key)
-        age = SETTLED if settled and kept and whole(kept.found.protection) else FRESH
-        current = kept and (kept.uid, kept.generation) == (cluster.uid, cluster.generation)
-        if kept and current and self._clock() - kept.at < age:
-            return kept.found
-        found = await self._read(cluster.namespace, references(cluster))
+        kept, now = self._kept.get(cluster.key), self._clock()
+        same = (cluster.uid, cluster.generation, cluster.annotations)
+        if kept is None or (kept.uid, kept.generation, kept.annotations) != same:
+            return await self._read(cluster)
+        if now - kept.at >= (SETTLED if settled and whole(kept.found.protection) else FRESH):
+            return await self._read(cluster)
+        if kept.named and now - kept.passwords_at >= self._passwords:
+            wanted = references(cluster)
+            found = _with(kept.found, self._ladder(cluster, wanted, await self._holders(cluster.namespace, wanted)))
+            self._kept[cluster.key] = dataclasses.replace(kept, passwords_at=self._clock(), found=found)
+            return found
+        return kept.found
+
+    async def _read(self, cluster: StarRocksCluster) -> Found:
+        wanted, namespace = references(cluster), cluster.namespace
+        files = wanted.configurations
+        holders = await self._holders(namespace, wanted)
+        full = {file.config_map for file in files.values()}
+        names = [("ConfigMap", name) for name in sorted({*wanted.config_maps, *full})]
+        names += [("Secret", name) for name in wanted.secrets]
+        raws = dict(holders)
+        for kind, name in names:
+            if (kind, name) not in raws:
+                raws[kind, name] = await self._get(namespace, kind, name, full=kind == "ConfigMap" and name in full)
+        required = [("ConfigMap", name) for name in wanted.config_maps] + [("Secret", name) for name in wanted.secrets]
+        found = Found(
+            configurations={
+                name: _configuration(raws["ConfigMap", file.config_map], file) for name, file in files.items()
+            },
+            missing=tuple(f"{kind} {name}" for kind, name in required if raws[kind, name] is None),
+        )
         if cluster.spec.deletion_protection:
-            found = replace(found, protection=await self._guardian.look(cluster.namespace))
-        self._kept[cluster.key] = _Kept(cluster.uid, cluster.generation, self._clock(), found)
+            found = dataclasses.replace(found, protection=await self._guardian.look(namespace))
+        found, now = _with(found, self._ladder(cluster, wanted, holders)), self._clock()
+        identity = (cluster.uid, cluster.generation, cluster.annotations)
+        self._kept[cluster.key] = _Kept(*identity, now, now, bool(holders), found)
         return found
 
-    async def _read(self, namespace: str, wanted: References) -> Found:
-        source = wanted.password
-        files = wanted.configurations
-        full = {file.config_map for file in files.values()}
-        full |= {source.config_map} if source and source.config_map else set()
-        maps = {
-            name: await self._get(namespace, "configmaps", name, full=name in full)
-            for name in sorted({*wanted.config_maps, *full})
-        }
-        secrets = {
-            name: await self._get(namespace, "secrets", name, full=bool(source and name == source.secret))
-            for name in sorted({*wanted.secrets, *([source.secret] if source and source.secret else [])})
-        }
-        required = [("ConfigMap", name, maps[name]) for name in wanted.config_maps]
-        required += [("Secret", name, secrets[name]) for name in wanted.secrets]
-        credentials, problem = _credentials(wanted, maps, secrets)
-        return Found(
-            configurations={name: _configuration(maps[file.config_map], file) for name, file in files.items()},
-            missing=tuple(f"{kind} {name}" for kind, name, raw in required if raw is None),
-            credentials=credentials,
-            problem=problem,
-        )
+    def _ladder(self, cluster: StarRocksCluster, wanted: References, holders: Holders) -> Ladder:
+        return ladder(cluster, wanted, holders, former=self.former(cluster.key), default_tls=self._tls)
 
-    async def _get(self, namespace: str, plural: str, name: str, *, full: bool) -> dict[str, Any] | None:
-        path = f"/api/v1/namespaces/{namespace}/{plural}/{name}"
+    async def _holders(self, namespace: str, wanted: References) -> dict[tuple[str, str], dict[str, Any] | None]:
+        return {(kind, name): await self._get(namespace, kind, name, full=True) for kind, name in holders_of(wanted)}
+
+    async def _get(self, namespace: str, kind: str, name: str, *, full: bool) -> dict[str, Any] | None:
+        path = f"/api/v1/namespaces/{namespace}/{PLURALS[kind]}/{name}"
         try:
             return await self._kube.get(path, accept="application/json" if full else METADATA_ONLY)
         except ApiError as error:
@@ -103,33 +146,16 @@ class Reader:
             raise
 
 
-def _configuration(raw: dict[str, Any] | None, file: Any) -> Configuration:
+def _with(found: Found, climbed: Ladder) -> Found:
+    return dataclasses.replace(
+        found, credentials=climbed.credentials, accounts=climbed.accounts, problem=climbed.problem
+    )
+
+
+def _configuration(raw: Any, file: Any) -> Configuration:
     if raw is None:
         return Configuration(missing=f"ConfigMap {file.config_map}")
     text = (raw.get("data") or {}).get(file.key)
     if text is None:
         return Configuration(missing=f"key {file.key} in ConfigMap {file.config_map}")
     return Configuration(properties=parse_properties(text))
-
-
-def _credentials(
-    wanted: References, maps: dict[str, dict[str, Any] | None], secrets: dict[str, dict[str, Any] | None]
-) -> tuple[Credentials | None, str]:
-    """The root account's, or why there are none. An optional source that is absent means no password."""
-    source = wanted.password
-    if source is None:
-        return Credentials(), ""
-    if not (source.secret or source.config_map):
-        return Credentials(password=source.value), ""
-    kind, name = ("Secret", source.secret) if source.secret else ("ConfigMap", source.config_map)
-    raw = secrets[name] if source.secret else maps[name]
-    value = ((raw or {}).get("data") or {}).get(source.key)
-    if value is None:
-        if source.optional:
-            return Credentials(), ""
-        what = f"has no key {source.key}" if raw else "does not exist"
-        return None, f"{kind} {name}, which MYSQL_PWD of the frontends refers to, {what}."
-    try:
-        return Credentials(password=base64.b64decode(value).decode() if source.secret else value), ""
-    except (binascii.Error, UnicodeDecodeError):
-        return None, f"The password in {kind} {name}, key {source.key}, is no UTF-8 text."

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from starrocks_operator.frontend.tls import TlsMode
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -22,7 +24,10 @@ class Settings:
     """The settings of one process."""
 
     namespaces: tuple[str, ...]  # empty: all of them
+    deny_list: tuple[str, ...]  # namespaces that are left alone
     default_profile: str
+    dns_domain: str
+    fe_ssl_mode: str
     lease_namespace: str
     lease_name: str
     lease_seconds: float
@@ -50,7 +55,7 @@ class Settings:
         return not self.namespaces
 
     def in_scope(self, namespace: str) -> bool:
-        return self.clusterwide or namespace in self.namespaces
+        return namespace not in self.deny_list and (self.clusterwide or namespace in self.namespaces)
 
 
 def parse(arguments: Sequence[str] | None = None, environment: Mapping[str, str] | None = None) -> Settings:
@@ -75,7 +80,10 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
         )
 
     flag("--namespaces", "WATCH_NAMESPACE", "", "comma-separated namespaces; empty means all of them", type=_names)
+    flag("--deny-list", "DENY_LIST", "", "comma-separated namespaces whose clusters are left alone", type=_names)
     flag("--default-profile", "DEFAULT_PROFILE", "safe", "pod templates of new clusters", choices=("safe", "upstream"))
+    flag("--fe-ssl-mode", "FE_SSL_MODE", "PREFERRED", "TLS to FE", type=str.upper, choices=tuple(map(str, TlsMode)))
+    flag("--dns-domain", "DNS_DOMAIN", "cluster.local", "DNS domain of the Kubernetes cluster, for the frontend proxy")
     flag("--lease-namespace", "POD_NAMESPACE", _own_namespace(), "namespace of the operator's Lease")
     flag("--lease-name", "LEASE_NAME", "starrocks-operator", "name of the operator's Lease")
     flag("--lease-seconds", "LEASE_SECONDS", 15.0, "how long the Lease outlives its holder", type=float)

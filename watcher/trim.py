@@ -61,6 +61,11 @@ def _autoscaler(raw: Mapping[str, Any]) -> Raw:
     return {**raw, "status": _only(raw.get("status") or {}, ("currentReplicas", "desiredReplicas"))}
 
 
+def _deployment(raw: Mapping[str, Any]) -> Raw:
+    counts = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "conditions")
+    return {**raw, "status": _only(raw.get("status") or {}, counts)}
+
+
 def _only(value: Mapping[str, Any], names: Iterable[str]) -> Raw:
     return {name: value[name] for name in names if name in value}
 
@@ -80,6 +85,7 @@ def _intern(value: Any) -> Any:
 
 _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Raw]] = {
     "Pod": _pod,
+    "Deployment": _deployment,
     "PersistentVolumeClaim": _claim,
     "HorizontalPodAutoscaler": _autoscaler,
     "PodDisruptionBudget": lambda raw: _without(raw, ("status",)),

@@ -20,7 +20,7 @@ from watcher.looks import Looks
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
 from watcher.reconcile import Reconciler
-from watcher.references import Reader
+from watcher.references import PASSWORDS, Reader
 from watcher.resync import Resync
 from watcher.runner import Runner
 from watcher.settings import Settings
@@ -61,7 +61,9 @@ class Work:
             jitter=jitter,
         )
         self._batch = Batch(runner.run, slots=settings.concurrency, size=settings.batch_size)
-        reader = Reader(kube, clock=clock)
+        reader = Reader(
+            kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
+        )
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,

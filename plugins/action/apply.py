@@ -14,7 +14,12 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import Outcome, same_content, shown
+from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import (
+    Outcome,
+    pod_template,
+    same_content,
+    shown,
+)
 from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions import (
     controller_of,
     holds_data,
@@ -28,6 +33,7 @@ from starrocks_operator.lease import lease_objection
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.metadata import owner_reference
+from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
 
 LEASE_API = "coordination.k8s.io/v1"
 ATTEMPTS = 3  # looks at a StatefulSet that others write at the same moment
@@ -119,10 +125,21 @@ class ActionModule(ActionBase):
         if live is not None and live.ok and (reason := objection(live.body, wanted, cluster)):
             self._outcome.refusals.append(f"{_named(wanted)} was not applied: it {reason}.")
             return False
-        if live is not None and live.ok and holds_data(wanted):
-            wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": live.resource_version}}
         version = live.resource_version if live is not None else (known or {}).get(_key(wanted))
+        found = version
+        if live is not None and live.ok and not self._check and (taken := _taken_over(server, live, wanted)):
+            if taken.status == 409 and not last:
+                return True
+            if not taken.ok:
+                self._outcome.refusals.append(taken.sentence(f"{_named(wanted)} was not taken over"))
+                return False
+            found = taken.resource_version
+        if live is not None and live.ok and holds_data(wanted):
+            wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": found}}
         answer = server.apply(wanted, dry_run=self._check)
+        if live is not None and live.ok and answer.ok and self._check and is_adopted(live.body):
+            share = former_share(live.metadata.get("managedFields") or ())
+            answer = server.rehearse(without_unwanted(answer.body, share, wanted))
         if answer.status == 409 and "resourceVersion" in wanted["metadata"] and not last:
             return True
         self._note(wanted, live, answer, version)
@@ -147,10 +164,11 @@ class ActionModule(ActionBase):
     def _note(self, wanted: Mapping[str, Any], live: Answer | None, after: Answer, version: str | None) -> None:
         """Put down what became of an object."""
         if after.ok:
-            changed = after.resource_version != version
+            changed, new_pods = after.resource_version != version, None
             if live is not None and self._by_content:  # a dry run has no resource version of its own
                 changed = not live.ok or not same_content(live.body, after.body)
-            self._outcome.record(wanted, changed=changed, resource_version=after.resource_version)
+                new_pods = live.ok and pod_template(live.body) != pod_template(after.body)
+            self._outcome.record(wanted, changed=changed, resource_version=after.resource_version, new_pods=new_pods)
             if changed and self._diff:
                 before = shown(live.body) if live is not None and live.ok else {}
                 self._show(wanted, before=before, after=shown(after.body))
@@ -194,6 +212,14 @@ class ActionModule(ActionBase):
         self._outcome.differences.append(
             {"before": before, "after": after, "before_header": _named(raw), "after_header": _named(raw)}
         )
+
+
+def _taken_over(server: ApiServer, live: Answer, wanted: Mapping[str, Any]) -> Answer | None:
+    """The fields of an object that another operator made are owned by us from now on; None: there are none."""
+    if not is_adopted(live.body):
+        return None
+    managed = taken_over(live.metadata.get("managedFields") or (), api_version=wanted["apiVersion"])
+    return server.take_over(wanted, managed, version=live.resource_version) if managed is not None else None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -22,7 +22,7 @@ except ImportError:
 
 try:
     from starrocks_operator.components import COMPONENTS
-    from starrocks_operator.frontend.password import PasswordError, credentials_of, password_holder
+    from starrocks_operator.frontend.ladder import Former, holders_of, ladder
     from starrocks_operator.model import StarRocksCluster
     from starrocks_operator.objects import references
     from starrocks_operator.objects.configuration import parse_properties
@@ -111,15 +111,14 @@ def read_lease(api, namespace, name):
     return api.get(path.format(quote(namespace), quote(name)))
 
 
-def read_fresh(api, cluster):
-    """Everything that a step of the cluster's membership depends on, but FE itself."""
+def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED"):
+    """Everything that a step of the cluster's membership depends on, but FE itself.
+
+    former: passwords that FE accepted before their Secrets changed. fe_ssl_mode: where the cluster does not say.
+    """
     wanted = references(cluster)
-    holder = password_holder(wanted)
-    credentials, problem = None, ""
-    try:
-        credentials = credentials_of(wanted, holder and _named(api, cluster.namespace, *holder))
-    except PasswordError as failure:
-        problem = str(failure)
+    holders = {holder: _named(api, cluster.namespace, *holder) for holder in holders_of(wanted)}
+    climbed = ladder(cluster, wanted, holders, former=Former(**(former or {})), default_tls=fe_ssl_mode)
     observed = Observed(
         now=datetime.now(UTC),
         children=Children.of(_children(api, cluster)),
@@ -127,9 +126,10 @@ def read_fresh(api, cluster):
             component: _configuration(api, cluster.namespace, source)
             for component, source in wanted.configurations.items()
         },
-        credentials_problem=problem,
+        credentials_problem=climbed.problem,
+        accounts=climbed.accounts,
     )
-    return Fresh(api, cluster, observed, credentials)
+    return Fresh(api, cluster, observed, climbed.credentials)
 
 
 def _children(api, cluster):

@@ -26,7 +26,7 @@ options:
   component:
     description: The component whose objects are built and applied, if it is due.
     type: str
-    choices: [fe, fe-observer, be, cn, hpa]
+    choices: [fe, fe-observer, be, cn, hpa, fe_proxy]
   objects:
     description: Objects to apply instead of those of a component. They become the cluster's own.
     type: list
@@ -77,6 +77,9 @@ objects:
     resourceVersion:
       description: Its version now.
       type: str
+    new_pods:
+      description: Whether its pod template changes, so that its pods are replaced. Told in check and diff mode.
+      type: bool
 msg:
   description: One sentence per object that was refused, or why nothing was done.
   returned: when there is something to say

@@ -24,7 +24,8 @@ options:
   cluster_file:
     description:
       - JSON file with C(cluster) (the StarRocksCluster), C(step) (the step) and C(operator) (C(identity), C(lease) with
-        C(namespace) and C(name), and C(default_profile)).
+        C(namespace) and C(name), C(default_profile) and C(fe_ssl_mode)).
+      - C(former), if a password is to be changed, holds the one that FE accepted last.
       - Without C(operator.lease) in it, no Lease is checked.
     type: path
     required: true
@@ -129,7 +130,7 @@ def attempt(play, check_mode):
     cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
     if cluster is None or cluster.uid != metadata["uid"]:
         return "stale", f"{name}: the cluster is gone.", []
-    found = fresh.read_fresh(api, cluster)
+    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"))
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)

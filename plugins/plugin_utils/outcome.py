@@ -21,14 +21,19 @@ class Outcome:
     differences: list[dict[str, Any]] = field(default_factory=list)
     remark: str = ""
 
-    def record(self, raw: Mapping[str, Any], *, changed: bool, resource_version: str = "") -> None:
+    def record(
+        self, raw: Mapping[str, Any], *, changed: bool, resource_version: str = "", new_pods: bool | None = None
+    ) -> None:
+        """new_pods: whether its pod template changes, so that its pods are replaced; None: it was not compared."""
         self.changed = self.changed or changed
+        told = {} if new_pods is None else {"new_pods": new_pods}
         self.objects.append(
             {
                 "kind": raw["kind"],
                 "name": raw["metadata"]["name"],
                 "changed": changed,
                 "resourceVersion": resource_version,
+                **told,
             }
         )
 
@@ -45,6 +50,11 @@ class Outcome:
 
 def same_content(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return without_noise(before) == without_noise(after)
+
+
+def pod_template(raw: Mapping[str, Any]) -> Any:
+    """What its pods are made from; None for what has no pods."""
+    return (raw.get("spec") or {}).get("template")
 
 
 def without_noise(raw: Mapping[str, Any]) -> dict[str, Any]:

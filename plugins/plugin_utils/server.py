@@ -28,6 +28,7 @@ PLURALS = {
     "ConfigMap": "configmaps",
     "Service": "services",
     "StatefulSet": "statefulsets",
+    "Deployment": "deployments",
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
@@ -37,6 +38,7 @@ PLURALS = {
 API_VERSIONS = {
     "ConfigMap": "v1",
     "Service": "v1",
+    "Deployment": "apps/v1",
     "HorizontalPodAutoscaler": "autoscaling/v2",
     "PodDisruptionBudget": "policy/v1",
     "StarRocksCluster": "starrocks.com/v1",
@@ -126,6 +128,22 @@ class ApiServer:
         ports = {"spec": {"ports": wanted["spec"]["ports"]}}
         return self._request("PATCH", f"{path_of(wanted)}?{query}", headers=headers, body=ports)
 
+    def take_over(self, wanted: Mapping[str, Any], managed: list[dict[str, Any]], *, version: str) -> Answer:
+        """Write who owns the fields of this very version of an object, and nothing else."""
+        changes = [
+            {"op": "replace", "path": "/metadata/managedFields", "value": managed},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        ]
+        headers = {"Content-Type": "application/json-patch+json"}
+        query = urlencode({"fieldManager": FIELD_MANAGER})
+        return self._request("PATCH", f"{path_of(wanted)}?{query}", headers=headers, body=changes, conditional=True)
+
+    def rehearse(self, document: Mapping[str, Any]) -> Answer:
+        """What the API server would make of a whole object; nothing is stored."""
+        headers = {"Content-Type": "application/json"}
+        query = urlencode({"fieldManager": FIELD_MANAGER, "dryRun": "All"})
+        return self._request("PUT", f"{path_of(document)}?{query}", headers=headers, body=document)
+
     def annotate(self, wanted: Mapping[str, Any], *, dry_run: bool) -> Answer:
         """Write the annotations and nothing else, onto an object that exists: unlike apply, this never makes one."""
         query = {"fieldManager": FIELD_MANAGER} | ({"dryRun": "All"} if dry_run else {})
@@ -157,7 +175,7 @@ class ApiServer:
         path: str,
         *,
         headers: dict[str, str],
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | list[Any] | None = None,
         conditional: bool = False,
     ) -> Answer:
         """conditional: a 409 says that the condition does not hold, so that asking again is of no use."""

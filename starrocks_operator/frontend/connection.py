@@ -7,21 +7,24 @@ against). Every wait is bounded: a frontend without a leader accepts the connect
 from __future__ import annotations
 
 import socket
-import ssl
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
 import pymysql
-from pymysql.connections import Connection
 
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
+from starrocks_operator.frontend.logins import Logins
 from starrocks_operator.frontend.rows import Record, records
-from starrocks_operator.observed import Outcome
+from starrocks_operator.frontend.tls import context_of
+from starrocks_operator.frontend.trust import distrust
+from starrocks_operator.frontend.wire import WireConnection
+from starrocks_operator.observed import Login, Outcome
 
-_DENIED = frozenset({1045, 1044, 1142, 1227, 5203, 5205})
-"""Wrong password, rights missing, or TLS demanded: a person has to act."""
+_WRONG_PASSWORD = 1045
+_DENIED = frozenset({_WRONG_PASSWORD, 1044, 1142, 1227, 5203})
+"""Wrong password, or rights missing: a person has to act."""
 
 _LOST = frozenset({2003, 2006, 2013, 2014, 2055})
 
@@ -41,17 +44,11 @@ Witness = Callable[[str, str], None]
 class FrontendError(Exception):
     """A question to a frontend that was not answered. The message is fit for a status: it holds no secret."""
 
-    def __init__(self, outcome: Outcome, message: str, *, lost: bool = False) -> None:
+    def __init__(self, outcome: Outcome, message: str, *, lost: bool = False, wrong_password: bool = False) -> None:
         super().__init__(message)
         self.outcome = outcome
+        self.wrong_password = wrong_password
         self.lost = lost  # the statement may have been carried out: nobody knows
-
-
-class _PlainConnection(Connection):
-    """Without the SET NAMES that pymysql sends after every login: the handshake has already said utf8mb4."""
-
-    def set_character_set(self, charset: str, collation: str | None = None) -> None:
-        del charset, collation
 
 
 class FrontendConnection:
@@ -63,17 +60,57 @@ class FrontendConnection:
         credentials: Credentials,
         *,
         timeouts: Timeouts | None = None,
-        tls: ssl.SSLContext | None = None,
         witness: Witness | None = None,
+        logins: Logins | None = None,
     ) -> None:
         self.endpoint = endpoint
+        self.login: str = credentials.login
         self._witness = witness
-        self._credentials = credentials
+        self._credentials = self._who = credentials
         self._timeouts = timeouts or Timeouts()
-        self._tls = tls
+        self._logins = logins or Logins()
         self._connection: Any = None
+        self._hidden: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
+        if known := self._logins.refusal(self.endpoint, self._credentials):
+            raise known
+        refusals: list[FrontendError] = []
+        for who in self._logins.order(self.endpoint, self._credentials):
+            try:
+                self._open(who)
+            except FrontendError as failure:
+                if not failure.wrong_password:
+                    raise
+                refusals.append(failure)
+                continue
+            self.login = who.login
+            self._logins.served(self.endpoint, self._credentials, who.login)
+            return self
+        self._logins.refused(self.endpoint, self._credentials, refusals[0])
+        raise refusals[0]
+
+    def root_login(self) -> str:
+        """How root is let in here, by a connection of its own; nobody else's name or password is tried."""
+        wanted = [self._credentials.only(name) for name in (Login.GIVEN, Login.FORMER, Login.EMPTY)]
+        known = [one for one in wanted if one is not None]
+        if not known:
+            return ""
+        edition = self._credentials.edition and f"{self._credentials.edition} root"
+        root = replace(known[0], others=tuple(known[1:]), edition=edition)
+        try:
+            with self._beside(root) as connection:
+                return connection.login
+        except FrontendError as failure:
+            if failure.wrong_password:
+                return Login.REFUSED
+            raise
+
+    def _beside(self, credentials: Credentials) -> FrontendConnection:
+        return FrontendConnection(self.endpoint, credentials, timeouts=self._timeouts, logins=self._logins)
+
+    def _open(self, who: Credentials) -> None:
+        self._who = who
         where = f"{self.endpoint.pod} ({self.endpoint.address}:{self.endpoint.port})"
         try:
             opened = socket.create_connection(
@@ -82,22 +119,23 @@ class FrontendConnection:
         except OSError as failure:
             raise FrontendError(Outcome.REFUSED, f"{where} cannot be reached: {_words(failure)}") from None
         try:
-            self._connection = _PlainConnection(
+            tls = context_of(self._credentials.tls)
+            self._connection = WireConnection(
                 host=self.endpoint.host,
-                user=self._credentials.user,
-                password=self._credentials.password,
+                user=who.user,
+                password=who.password.encode(),  # as the mysql client sends it; pymysql would take latin1
                 read_timeout=self._timeouts.answer,
                 write_timeout=self._timeouts.answer,
                 autocommit=None,  # membership is not transactional, and asking for it would cost a statement
-                ssl=self._tls,
-                ssl_disabled=self._tls is None,
+                ssl=tls,
+                ssl_disabled=tls is None,
                 defer_connect=True,
             )
+            self._connection.insist(required=self._credentials.tls.required)
             self._connection.connect(opened)
         except Exception as failure:
             opened.close()
             raise self._error(failure, sent=False) from None
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, failure: BaseException | None, traceback: TracebackType | None
@@ -108,10 +146,23 @@ class FrontendConnection:
         self._connection._force_close()
         self._connection = None
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether nobody in between can read along."""
+        return bool(self._connection is not None and self._connection._secure)
+
     def ask(self, statement: str) -> tuple[Record, ...]:
         """One statement's rows, by column name."""
+        return self._say(statement, shown=statement)
+
+    def tell(self, statement: str, hidden: Mapping[str, str]) -> None:
+        """Say a statement with something in place of its {names} that nobody else is told."""
+        self._hidden = tuple(hidden.values())
+        self._say(statement.format(**hidden), shown=statement)
+
+    def _say(self, statement: str, *, shown: str) -> tuple[Record, ...]:
         if self._witness is not None:
-            self._witness(self.endpoint.pod, statement)
+            self._witness(self.endpoint.pod, shown)
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute(statement)
@@ -122,11 +173,14 @@ class FrontendConnection:
 
     def _error(self, failure: Exception, *, sent: bool) -> FrontendError:
         """What pymysql raised, in our words. Texts of FE are passed on; it never repeats a password."""
+        if doubt := distrust(failure):
+            return FrontendError(Outcome.UNTRUSTED, f"{self.endpoint.pod} is not trusted: {doubt}")
         code = failure.args[0] if failure.args and isinstance(failure.args[0], int) else 0
-        said = self._clean(str(failure.args[1]) if len(failure.args) > 1 else str(failure))
+        said = self._clean(str(failure.args[1]) if code and len(failure.args) > 1 else str(failure))
         pod = self.endpoint.pod
         if code in _DENIED:
-            return FrontendError(Outcome.DENIED, f"{pod} refused user {self._credentials.user}: {said}")
+            wrong = code == _WRONG_PASSWORD and not sent
+            return FrontendError(Outcome.DENIED, f"{pod} refused user {self._who.user}: {said}", wrong_password=wrong)
         if _timed_out(failure, said):
             return FrontendError(Outcome.HUNG, f"{pod} did not answer in time", lost=sent)
         if code in _LOST or isinstance(failure, OSError | pymysql.err.InterfaceError):
@@ -135,8 +189,10 @@ class FrontendConnection:
         return FrontendError(Outcome.FAILED, said)
 
     def _clean(self, said: str) -> str:
-        secret = self._credentials.password
-        return (said.replace(secret, "***") if secret else said)[:500]
+        passwords = (one.password for one in (self._credentials, *self._credentials.others))
+        for secret in filter(None, (*passwords, *self._hidden)):
+            said = said.replace(secret, "***")
+        return said[:500]
 
 
 def _timed_out(failure: Exception, said: str) -> bool:

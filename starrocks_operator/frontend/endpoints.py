@@ -7,14 +7,15 @@ a cluster of its own. The host name is kept beside the address, for TLS and for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from starrocks_operator.components import COMPONENTS, FE
+from starrocks_operator.frontend.tls import Tls
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.configuration import port_of
 from starrocks_operator.objects.metadata import COMPONENT_LABEL
 from starrocks_operator.objects.names import headless_service_name, member_host, stateful_set_name
-from starrocks_operator.observed import Children
+from starrocks_operator.observed import Children, Login
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -29,10 +30,25 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """The account that the operator uses. The password is never part of a text made from this."""
+    """The account that the operator uses. The password is never part of a text made from this.
+
+    others: tried in this order, each only if those before it were refused for a wrong password.
+    edition: where all these come from, with versions; empty: no account is kept of refusals.
+    """
 
     user: str = "root"
     password: str = field(default="", repr=False)
+    login: Login = Login.GIVEN
+    others: tuple[Credentials, ...] = ()
+    edition: str = ""
+    tls: Tls = field(default_factory=Tls)
+
+    def only(self, login: str) -> Credentials | None:
+        """The one of them with this name, alone; None: there is none."""
+        for one in (self, *self.others):
+            if one.login == login:
+                return replace(one, others=(), edition="", tls=self.tls)
+        return None
 
 
 def endpoints(

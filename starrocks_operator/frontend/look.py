@@ -49,6 +49,8 @@ class Testimony:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklist: frozenset[str] | None = None
+    login: str = ""
+    root: str = ""
 
     @property
     def cluster_id(self) -> str:
@@ -91,6 +93,8 @@ def look(
         settings=leader.settings if leader else None,
         replication=leader.replication if leader else None,
         blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
+        login=leader.login if leader else "",
+        root=leader.root if leader else "",
     )
 
 
@@ -166,6 +170,8 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             settings=_settings(connection, questions.settings),
             replication=_replication(connection) if questions.replication else None,
             blacklist=blacklist,
+            login=connection.login,
+            root=connection.root_login() if questions.root else "",
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)

@@ -6,7 +6,6 @@ once; so one hung frontend holds one thread for some seconds, and never the proc
 
 from __future__ import annotations
 
-import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from typing import Generic, TypeVar
 
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError, Timeouts, Witness
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
+from starrocks_operator.frontend.logins import Logins
 from starrocks_operator.observed import Outcome
 
 T = TypeVar("T")
@@ -59,12 +59,11 @@ class FrontendPool:
         threads: int = DEFAULT_THREADS,
         timeouts: Timeouts | None = None,
         patience: float = DEFAULT_PATIENCE,
-        tls: ssl.SSLContext | None = None,
         witness: Witness | None = None,
     ) -> None:
         self.patience = patience
         self._timeouts = timeouts or Timeouts()
-        self._tls = tls
+        self._logins = Logins()
         self._witness = witness
         self._executor = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="frontend")
         self._under_way: set[tuple[str, int]] = set()
@@ -99,7 +98,7 @@ class FrontendPool:
 
     def _converse(self, endpoint: Endpoint, credentials: Credentials, conversation: Conversation[T]) -> T:
         with FrontendConnection(
-            endpoint, credentials, timeouts=self._timeouts, tls=self._tls, witness=self._witness
+            endpoint, credentials, timeouts=self._timeouts, witness=self._witness, logins=self._logins
         ) as connection:
             return conversation(connection)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 
@@ -43,6 +44,26 @@ _FORMS: Mapping[StepKind, str] = {
     StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
 }
 
+OPERATOR_ROLE = "starrocks_operator"
+
+_SET_PASSWORD = "SET PASSWORD = '{hash}'"  # noqa: S105 - a statement
+"""Of the account that is logged in. Of the password only its hash is sent, as FE keeps it."""
+
+_ACCOUNT_FORMS: Mapping[StepKind, tuple[str, ...]] = {
+    StepKind.SET_ROOT_PASSWORD: (_SET_PASSWORD,),
+    StepKind.ROTATE_ROOT_PASSWORD: (_SET_PASSWORD,),
+    StepKind.ROTATE_OPERATOR_PASSWORD: (_SET_PASSWORD,),
+    StepKind.CREATE_OPERATOR_ACCOUNT: (
+        "CREATE USER IF NOT EXISTS '[user]'@'%' IDENTIFIED WITH mysql_native_password AS '{hash}'",
+        "ALTER USER '[user]'@'%' IDENTIFIED WITH mysql_native_password AS '{hash}'",
+        f"CREATE ROLE IF NOT EXISTS {OPERATOR_ROLE}",
+        f"GRANT OPERATE, REPOSITORY ON SYSTEM TO ROLE {OPERATOR_ROLE}",
+        f"GRANT cluster_admin, {OPERATOR_ROLE} TO USER '[user]'@'%'",
+        "SET DEFAULT ROLE ALL TO '[user]'@'%'",
+    ),
+}
+"""Each may be said again, after any number of them. {hash} is put in when they are sent, and shown nowhere."""
+
 _READS: Mapping[StepKind, str] = {
     StepKind.ADD_FOLLOWER: SHOW_FRONTENDS,
     StepKind.DROP_FOLLOWER: SHOW_FRONTENDS,
@@ -59,11 +80,14 @@ _READS: Mapping[StepKind, str] = {
     StepKind.UNBLACKLIST_COMPUTE_NODE: SHOW_COMPUTE_NODES,
 }
 
+ACCOUNT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+
 _PLAIN: Mapping[str, re.Pattern[str]] = {
     "host:port": re.compile(r"[A-Za-z0-9._:\[\]-]+:[0-9]{1,5}"),
     "setting": re.compile(r"[a-z0-9_]+"),
     "number": re.compile(r"[0-9]+"),
     "value": re.compile(r"[A-Za-z0-9_.-]*"),
+    "account": ACCOUNT_NAME,
 }
 
 _ALREADY = ("already exists", "same host", "does not exist", "same backend already", "same compute node already")
@@ -81,6 +105,18 @@ def statement_of(step: Step) -> str:
     if "{id}" in form:
         _plainly(values["id"], "number")
     return form.format(**values)
+
+
+def account_statements(step: Step) -> tuple[str, ...]:
+    """The statements that do a step on an account, with {hash} where the new password's hash belongs."""
+    _plainly(step.target, "account")
+    return tuple(form.replace("[user]", step.target) for form in _ACCOUNT_FORMS[step.kind])
+
+
+def native_hash(password: str) -> str:
+    """A password as mysql_native_password keeps it."""
+    once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
+    return "*" + hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
 
 
 def read_of(step: Step) -> str:

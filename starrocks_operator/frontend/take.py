@@ -12,15 +12,17 @@ from dataclasses import replace
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import Decision
 from starrocks_operator.deed import Deed, deed_of
+from starrocks_operator.frontend.account_act import perform_account
 from starrocks_operator.frontend.act import perform, perform_everywhere
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint, endpoints
 from starrocks_operator.frontend.look import look
 from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.membership import questions_of
+from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
-from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, Step
+from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, LOCAL_STEPS, Step
 
 Result = tuple[StepOutcome, str]
 Hand = Callable[[Step, Deed], Result]
@@ -52,7 +54,8 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
     properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
     places = endpoints(cluster, observed.children, properties)
-    view = look(places, credentials, pool=pool, questions=questions_of(cluster, observed.children))
+    questions = replace(questions_of(cluster, observed.children), root=wants_root(cluster, observed.accounts))
+    view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
     decision = decide(cluster, observed, default_profile=default_profile)
     again = decision.step
@@ -72,6 +75,8 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: the leader is not one of this cluster's pods."
     if refused := _refused(step, objection, dry_run=dry_run):
         return refused
+    if step.kind in ACCOUNT_STEPS:
+        return perform_account(step, leader=leader, credentials=credentials, pool=pool)
     return perform(step, leader=leader, credentials=credentials, pool=pool)
 
 

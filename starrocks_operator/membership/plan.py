@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
-from starrocks_operator.membership import frontends, nodes, observers
+from starrocks_operator.membership import accounts, frontends, nodes, observers
 from starrocks_operator.membership.bootstrap import Founding
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.membership.frontend_ground import frontend_ground
@@ -15,7 +15,7 @@ from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.observed import FrontendView, Observed, Outcome
+from starrocks_operator.observed import Accounts, FrontendView, Observed, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,8 @@ def plan(situation: Situation) -> Outlook:
     guards = _guards(situation)
     if view is None or view.leader is None or view.frontends is None:
         return Outlook(waits=_without_leader(situation), findings=guards)
-    outlook = frontends.plan(
+    outlook = accounts.plan(observed)
+    members = frontends.plan(
         situation.rosters.fe,
         frontend_ground(
             situation.cluster,
@@ -47,6 +48,7 @@ def plan(situation: Situation) -> Outlook:
             grace=situation.grace,
         ),
     )
+    outlook = outlook.then(members)
     observer_ground = frontend_ground(
         situation.cluster,
         observed,
@@ -76,7 +78,8 @@ def _guards(situation: Situation) -> tuple[Finding, ...]:
     found = [
         situation.founding.finding,
         _unreadable_password(situation.observed),
-        _refused_password(situation.observed.view),
+        _refused_password(situation.observed),
+        _untrusted(situation.observed.view),
         _missing_leader(situation),
     ]
     return tuple(finding for finding in found if finding is not None)
@@ -93,7 +96,21 @@ def _unreadable_password(observed: Observed) -> Finding | None:
     )
 
 
-def _refused_password(view: FrontendView | None) -> Finding | None:
+def _untrusted(view: FrontendView | None) -> Finding | None:
+    found = [answer for answer in view.answers if answer.outcome == Outcome.UNTRUSTED] if view else []
+    if not found:
+        return None
+    return Finding(
+        reason="TlsRefused",
+        message=f"FE cannot be asked over a connection that is to be trusted: {'; '.join(a.error for a in found)}. No "
+        "password was sent. See the annotations starrocks.com/fe-ssl-mode and starrocks.com/fe-ssl-ca.",
+        blocks="membership",
+        degraded=True,
+    )
+
+
+def _refused_password(observed: Observed) -> Finding | None:
+    view, accounts = observed.view, observed.accounts
     denied = [answer for answer in view.answers if answer.outcome == Outcome.DENIED] if view else []
     if not denied:
         return None
@@ -102,10 +119,17 @@ def _refused_password(view: FrontendView | None) -> Finding | None:
     return Finding(
         reason="PasswordRefused",
         message=f"{names} refused user root with the password that the CR names (env MYSQL_PWD of the frontends)."
-        f"{said} Put FE's present root password there, or in the Secret it refers to.",
+        f"{said} Put FE's present root password there, or in the Secret it refers to.{_way_out(accounts)}",
         blocks="membership",
         degraded=True,
     )
+
+
+def _way_out(accounts: Accounts) -> str:
+    """For those who changed the Secret while no operator was there to remember the password before."""
+    if not accounts.root.startswith("Secret "):
+        return ""
+    return " If the Secret was changed to rotate it: add the former password to it, under the same key and .previous."
 
 
 def _missing_leader(situation: Situation) -> Finding | None:

@@ -101,6 +101,15 @@ class HeldSetting(Model):
     """When it was changed."""
 
 
+class AccountsStatus(Model):
+    """Where the passwords came from, and in which version, that FE last accepted."""
+
+    root: str | None = None
+    """Root's."""
+    operator: str | None = None
+    """The operator's own account's."""
+
+
 class NextStep(Model):
     """The recorded next step: it is decided again, and is the same, before it is taken."""
 
@@ -226,6 +235,8 @@ class StarRocksClusterStatus(Model):
     """Settings of the frontends that are changed while members leave."""
     protection: ProtectionStatus | None = None
     """What there is for deletionProtection, if it is asked for."""
+    accounts: AccountsStatus | None = None
+    """Passwords that FE accepted, by where they are."""
     next_step: NextStep | None = None
     """The step that comes next."""
     waiting_for: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
+from starrocks_operator.objects.frontend_proxy import frontend_proxy
 from starrocks_operator.objects.metadata import Object
 from starrocks_operator.objects.names import pod_name
 from starrocks_operator.objects.services import external_service, headless_service
@@ -28,6 +29,10 @@ def _objects(cluster: StarRocksCluster, name: str, context: Context) -> Iterator
         policy = cluster.spec.cn.auto_scaling_policy if cluster.spec.cn else None
         if policy is not None:
             yield autoscaler(cluster, policy)
+        return
+    if name == "fe_proxy":
+        if cluster.spec.fe_proxy is not None:
+            yield from frontend_proxy(cluster, cluster.spec.fe_proxy, context)
         return
     spec = cluster.spec.components.get(cast(ComponentName, name))
     if spec is not None:

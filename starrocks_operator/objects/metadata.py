@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-from starrocks_operator.model import GROUP, KIND, VERSION, ComponentName, StarRocksCluster
+from starrocks_operator.components import FE_PROXY
+from starrocks_operator.model import GROUP, KIND, VERSION, LoadSpec, StarRocksCluster
 from starrocks_operator.objects.names import stateful_set_name
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
@@ -26,7 +27,9 @@ def labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
 
 def shared_labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
     """What the user wants on every object of a component."""
-    spec = cluster.spec.components.get(cast(ComponentName, component))
+    spec: LoadSpec | None = cluster.spec.fe_proxy
+    if component != FE_PROXY.name:
+        spec = {str(name): each for name, each in cluster.spec.components.items()}.get(component)
     return dict(spec.shared_labels) if spec else {}
 
 

@@ -23,6 +23,11 @@ def autoscaler_name(cluster: StarRocksCluster) -> str:
     return f"{cluster.metadata.name}-cn-autoscaler"
 
 
+def proxy_name(cluster: StarRocksCluster) -> str:
+    """The Deployment of the frontend proxy, and the ConfigMap with its configuration."""
+    return f"{cluster.metadata.name}-fe-proxy"
+
+
 def marker_name(cluster: StarRocksCluster) -> str:
     """The ConfigMap that remembers that the cluster was founded, and its id."""
     return f"{cluster.metadata.name}-fe-bootstrap"

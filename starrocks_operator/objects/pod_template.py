@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import GRACE_PERIOD_SECONDS, RUN_AS, Component
-from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.model import ComponentSpec, LoadSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import port_of, ports_of
 from starrocks_operator.objects.environment import custom_root, environment, root_path
 from starrocks_operator.objects.metadata import selector, without_empty
@@ -41,19 +41,11 @@ def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> di
         "initContainers": list(spec.init_containers),
         "containers": [main, *spec.sidecars],
         "volumes": volumes.volumes,
-        "serviceAccountName": spec.service_account,
         "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS if grace_period is None else grace_period,
-        "affinity": spec.affinity,
-        "topologySpreadConstraints": list(spec.topology_spread_constraints),
-        "tolerations": list(spec.tolerations),
-        "imagePullSecrets": list(spec.image_pull_secrets),
-        "nodeSelector": dict(spec.node_selector),
         "hostAliases": list(spec.host_aliases),
         "dnsPolicy": spec.dns_policy,
         "dnsConfig": spec.dns_config,
-        "schedulerName": spec.scheduler_name,
-        "automountServiceAccountToken": False,
-        "shareProcessNamespace": spec.share_process_namespace,
+        **placement(spec),
         "securityContext": {
             "fsGroupChangePolicy": "OnRootMismatch",
             **({"fsGroup": RUN_AS} if spec.run_as_non_root else {}),
@@ -61,6 +53,25 @@ def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> di
         },
     }
     return without_empty(content)
+
+
+def placement(spec: LoadSpec) -> dict[str, Any]:
+    """What every pod says of itself, whatever runs in it: where it may run, and as whom."""
+    return {
+        "serviceAccountName": spec.service_account,
+        "affinity": spec.affinity,
+        "topologySpreadConstraints": list(spec.topology_spread_constraints),
+        "tolerations": list(spec.tolerations),
+        "imagePullSecrets": list(spec.image_pull_secrets),
+        "nodeSelector": dict(spec.node_selector),
+        "schedulerName": spec.scheduler_name,
+        "automountServiceAccountToken": False,
+        "shareProcessNamespace": spec.share_process_namespace,
+    }
+
+
+def resources(spec: LoadSpec) -> dict[str, Any]:
+    return without_empty({"requests": dict(spec.requests), "limits": dict(spec.limits), "claims": list(spec.claims)})
 
 
 def _main_container(
@@ -76,28 +87,31 @@ def _main_container(
     query_port = ports_of("fe", properties.get("fe", {}))["query"]
     lifecycle = spec.lifecycle or {}
     stop = {"exec": {"command": stop_command(component, image=spec.image, root=root)}}
-    resources = {"requests": dict(spec.requests), "limits": dict(spec.limits), "claims": list(spec.claims)}
     content = {
         "name": component.process,
         "image": spec.image,
         "command": list(spec.command) or [component.entrypoint(root)],
         "args": list(spec.args) or [SERVICE_ARGUMENT],
         "workingDir": custom_root(spec),
-        "ports": [
-            {"name": exposed.name, "containerPort": port_of(component, exposed.port, own), "protocol": "TCP"}
-            for exposed in component.container_ports
-        ],
+        "ports": container_ports(component, own),
         "env": environment(cluster, component, spec, query_port=query_port),
-        "resources": without_empty(resources),
+        "resources": resources(spec),
         "volumeMounts": volumes.mounts,
         "imagePullPolicy": spec.image_pull_policy or "IfNotPresent",
-        **probes(spec, port_of(component, component.health_port, own)),
+        **probes(component, spec, port_of(component, component.health_port, own)),
         "lifecycle": without_empty(
             {"postStart": lifecycle.get("postStart"), "preStop": lifecycle.get("preStop") or stop}
         ),
         "securityContext": _security_context(spec),
     }
     return without_empty(content)
+
+
+def container_ports(component: Component, properties: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"name": exposed.name, "containerPort": port_of(component, exposed.port, properties), "protocol": "TCP"}
+        for exposed in component.container_ports
+    ]
 
 
 def _security_context(spec: ComponentSpec) -> dict[str, Any]:

@@ -10,6 +10,10 @@ from starrocks_operator.components import COMPONENTS
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import ConfigurationSource, configuration_source
 
+OPERATOR_ACCOUNT = "starrocks.com/operator-account"
+TLS_MODE = "starrocks.com/fe-ssl-mode"
+TLS_CA = "starrocks.com/fe-ssl-ca"
+
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - the name of the variable, which the images' mysql client reads
 
 Raw = Mapping[str, Any]
@@ -27,17 +31,31 @@ class PasswordSource:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TlsSource:
+    """What the annotations say about TLS to FE: mode, and kind (Secret or ConfigMap), name and key of a CA."""
+
+    mode: str = ""
+    kind: str = ""
+    name: str = ""
+    key: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class References:
     """Names in the cluster's own namespace. Optional ones are left out: a pod starts without them.
 
     configurations: each component's configuration file, by component, where the user brought one.
     password: None: root has no password.
+    operator_account: the Secret with the operator's own account in FE; empty: it works as root.
     """
 
     configurations: Mapping[str, ConfigurationSource]
     config_maps: tuple[str, ...]
     secrets: tuple[str, ...]
     password: PasswordSource | None
+    operator_account: str = ""
+    tls: TlsSource = TlsSource()
 
 
 def references(cluster: StarRocksCluster) -> References:
@@ -50,6 +68,8 @@ def references(cluster: StarRocksCluster) -> References:
         config_maps=tuple(sorted(name for kind, name in named if kind == "configMap" and name)),
         secrets=tuple(sorted(name for kind, name in named if kind == "secret" and name)),
         password=_password(cluster),
+        operator_account=cluster.annotations.get(OPERATOR_ACCOUNT, ""),
+        tls=_tls(cluster.annotations),
     )
 
 
@@ -97,3 +117,17 @@ def _password(cluster: StarRocksCluster) -> PasswordSource | None:
         key=chosen.get("key", ""),
         optional=bool(chosen.get("optional")),
     )
+
+
+def _tls(annotations: Mapping[str, str]) -> TlsSource:
+    """The CA is written as `secret/<name>/<key>` or `configmap/<name>/<key>`, or without the key: ca.crt."""
+    mode, ca = annotations.get(TLS_MODE, "").upper(), annotations.get(TLS_CA, "")
+    if not ca:
+        return TlsSource(mode=mode)
+    kind, _, rest = ca.partition("/")
+    name, _, key = rest.partition("/")
+    known = {"secret": "Secret", "configmap": "ConfigMap"}.get(kind.lower(), "")
+    if not known or not name:
+        problem = f"Annotation {TLS_CA} is {ca!r}: write secret/<name>/<key> or configmap/<name>/<key>."
+        return TlsSource(mode=mode, problem=problem)
+    return TlsSource(mode=mode, kind=known, name=name, key=key or "ca.crt")

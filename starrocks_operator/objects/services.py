@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import Component, Exposed
-from starrocks_operator.model import ComponentSpec, ServicePort, ServiceSpec, StarRocksCluster
+from starrocks_operator.model import LoadSpec, ServicePort, ServiceSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import port_of
 from starrocks_operator.objects.metadata import Object, labels, make_object, selector
 from starrocks_operator.objects.names import external_service_name, headless_service_name
@@ -37,7 +37,7 @@ def headless_service(
 
 
 def external_service(
-    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, properties: Mapping[str, str]
+    cluster: StarRocksCluster, component: Component, spec: LoadSpec, properties: Mapping[str, str]
 ) -> Object:
     """For clients, and the Service that the images' entrypoints ask for the frontends."""
     wished = spec.service or ServiceSpec()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from starrocks_operator.components import Component, DefaultVolume
-from starrocks_operator.model import ComponentSpec, MountInfo, StorageVolume
+from starrocks_operator.model import ComponentSpec, LoadSpec, MountInfo, StorageVolume
 from starrocks_operator.objects.environment import root_path
 from starrocks_operator.objects.metadata import without_empty
 
@@ -30,10 +30,8 @@ class Volumes:
 
 def volumes_of(component: Component, spec: ComponentSpec) -> Volumes:
     """The user's storage, default emptyDirs, the configuration, then other ConfigMaps and Secrets."""
-    made = Volumes()
+    made = storage_of(spec)
     storage = [volume for volume in spec.storage_volumes if not _left_out(volume)]
-    for volume in storage:
-        made.add(volume.name, _source(volume), path=volume.mount_path, sub_path=volume.sub_path)
     home = component.home(root_path(spec))
     for default in component.default_volumes:
         path = f"{home}/{default.path}"
@@ -48,10 +46,19 @@ def volumes_of(component: Component, spec: ComponentSpec) -> Volumes:
         config_map: dict[str, Any] = {"name": mount.name}
         if mount.sub_path and own_start:
             config_map["defaultMode"] = _EXECUTABLE  # such a file may be the user's own start script
-        made.add(_name_of(mount), {"configMap": config_map}, path=mount.mount_path, sub_path=mount.sub_path)
+        made.add(volume_name(mount), {"configMap": config_map}, path=mount.mount_path, sub_path=mount.sub_path)
     for mount in spec.secrets:
         secret = {"secret": {"secretName": mount.name}}
-        made.add(_name_of(mount), secret, path=mount.mount_path, sub_path=mount.sub_path)
+        made.add(volume_name(mount), secret, path=mount.mount_path, sub_path=mount.sub_path)
+    return made
+
+
+def storage_of(spec: LoadSpec) -> Volumes:
+    """The user's storage alone."""
+    made = Volumes()
+    for volume in spec.storage_volumes:
+        if not _left_out(volume):
+            made.add(volume.name, _source(volume), path=volume.mount_path, sub_path=volume.sub_path)
     return made
 
 
@@ -127,7 +134,8 @@ def _serves(volume: StorageVolume, default: DefaultVolume, path: str) -> bool:
     return path in volume.mount_path or any(volume.name.endswith(f"-{suffix}") for suffix in default.suffixes)
 
 
-def _name_of(mount: MountInfo) -> str:
+def volume_name(mount: MountInfo) -> str:
+    """The name of the volume of a mounted ConfigMap or Secret."""
     return f"{mount.name}-{mount_hash(mount)[:_SUFFIX_DIGITS]}"
 
 

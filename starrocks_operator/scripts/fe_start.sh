@@ -9,7 +9,8 @@
 # whatever they say or do not say. Nothing is ever deleted here.
 #
 # Usage: fe_start.sh <frontend service>
-# The password of root comes in MYSQL_PWD, which the mysql client reads itself.
+# The password of root comes in MYSQL_PWD, which the mysql client reads itself. A container keeps the one it was started
+# with, so a frontend that is refused for long ends: the next start has what the Secret says by then.
 
 set -uo pipefail
 
@@ -19,6 +20,7 @@ MARKER_DIRECTORY="${FE_MARKER_DIRECTORY:-/etc/starrocks/bootstrap}"
 PROBE_INTERVAL="${FE_PROBE_INTERVAL:-2}"   # seconds between two rounds of questions
 PROBE_TIMEOUT="${FE_PROBE_TIMEOUT:-15}"    # a frontend without a leader hangs: no question takes longer
 CONNECT_TIMEOUT="${FE_CONNECT_TIMEOUT:-2}"
+DENIED_SECONDS="${FE_DENIED_SECONDS:-60}"  # how long the password may be refused before this container ends
 SETTLE_SECONDS="${FE_SETTLE_SECONDS:-30}"  # how long nobody must have answered before a cluster is founded
 TURN_SECONDS="${FE_TURN_SECONDS:-60}"      # how long another one that joins is waited for; it may never come
 
@@ -253,6 +255,7 @@ consider() {
     return
   fi
   quiet_since=""
+  denied_since=""
   if [[ $(grep '^leader ' <<<"$answers" | cut -d ' ' -f 5 | sort -u | wc -l) -gt 1 ]]; then
     say "peers belong to different clusters ($(grep '^leader ' <<<"$answers" | cut -d ' ' -f 5 | sort -u | xargs)):" \
       "joining none of them; a person must decide which one to keep"
@@ -275,11 +278,26 @@ consider() {
   fi
 }
 
+# end_if_denied <answers> <now>: a changed password reaches this container only by a new start.
+end_if_denied() {
+  if ! grep -q '^denied$' <<<"$1"; then
+    denied_since=""
+    return
+  fi
+  : "${denied_since:=$2}"
+  if (( $2 - denied_since >= DENIED_SECONDS )); then
+    say "frontends have refused root's password (MYSQL_PWD) for $DENIED_SECONDS s: ending, so that the next start of" \
+      "this container takes the one that is in the Secret by then"
+    exit 1
+  fi
+}
+
 # Nobody named a leader. Founds a cluster only if nobody is there, this is ordinal 0, and the marker allows it.
 without_leader() {
   local present founded="$2" now
   present="$(grep -vE '^(silent)?$' <<<"$1" | sort | uniq -c | xargs)"
   now="$(date +%s)"
+  end_if_denied "$1" "$now"
   if [[ -n $present ]]; then
     quiet_since=""
     say "frontends are there but name no leader ($present): waiting for one"
@@ -304,7 +322,7 @@ without_leader() {
 }
 
 main() {
-  quiet_since="" turn_since=""
+  quiet_since="" denied_since="" turn_since=""
   link_configuration
   read_configuration
   [[ -e $META/image/ROLE ]] && start_with_metadata

@@ -11,7 +11,7 @@ from typing import Any
 
 from starrocks_operator.decide import is_ignored
 from starrocks_operator.decision import Decision
-from starrocks_operator.membership import Founding, Rosters, founding_of, pods_of, rosters_of
+from starrocks_operator.membership import Founding, Rosters, accounts, founding_of, pods_of, rosters_of
 from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
@@ -20,6 +20,7 @@ from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.conditions import Ground, Judgement, judge
 from starrocks_operator.status.departures import Departures, departures_of, held_settings, written
 from starrocks_operator.status.frontend_departures import frontend_departures_of
+from starrocks_operator.status.frontend_proxy import proxy_of, proxy_status
 from starrocks_operator.status.members import members_of
 from starrocks_operator.status.workloads import Workload, component_status, workloads_of
 
@@ -51,6 +52,7 @@ def status_of(
         view=observed.view,
         last_run=last_run,
         founded=bool(founding.cluster_id),
+        proxy=proxy_of(cluster, observed.children),
     )
     conditions = _conditions(judge(ground), old, cluster.generation, now)
     departures = departures_of(cluster, observed, decision, rosters, since=founding.at)
@@ -65,6 +67,7 @@ def status_of(
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
         "protection": protection_status(cluster, observed),
+        "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),
         "waitingFor": list(decision.waits),
         "reconcile": _reconcile(last_run, old),
@@ -72,10 +75,11 @@ def status_of(
     for workload in workloads:
         name = workload.component
         status[_FIELDS[name]] = component_status(workload, cluster, observed.children)
+    status["starRocksFeProxyStatus"] = proxy_status(ground.proxy, cluster)
     if _unasked(rosters, observed):
         _keep_judgement(status, old, cluster.generation)
     status |= _phase(status, decision, workloads, last_run)
-    kept = {key: old[key] for key in ("starRocksFeProxyStatus", "disasterRecoveryStatus") if key in old}
+    kept = {key: old[key] for key in ("disasterRecoveryStatus",) if key in old}
     return {key: value for key, value in (status | kept).items() if key == "phase" or value not in ("", [], {}, None)}
 
 

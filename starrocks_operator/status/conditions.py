@@ -10,6 +10,7 @@ from starrocks_operator.membership import Quorum
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendView
 from starrocks_operator.run_report import RunReport
+from starrocks_operator.status.frontend_proxy import Proxy
 from starrocks_operator.status.workloads import Workload
 
 STALE_OFTEN = 3
@@ -44,6 +45,7 @@ class Ground:
     view: FrontendView | None
     last_run: RunReport | None
     founded: bool
+    proxy: Proxy | None = None
 
     @property
     def failed_run(self) -> RunReport | None:
@@ -86,6 +88,9 @@ def _ready(ground: Ground) -> Judgement:
         if workload.phase != "running":
             message = f"{workload.title}s: {workload.reason}"
             return Judgement(type="Ready", status=FALSE, reason=_NOT_READY[workload.component], message=message)
+    if ground.proxy is not None and ground.proxy.phase != "running":
+        message = f"frontend proxy: {ground.proxy.reason}"
+        return Judgement(type="Ready", status=FALSE, reason="FrontendProxyNotReady", message=message)
     if ground.decision.due or ground.decision.waits:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])
@@ -127,6 +132,8 @@ def _degraded(ground: Ground) -> Judgement:
     troubles += [
         ("PodsFailing", f"{workload.title}s: {workload.reason}.") for workload in ground.workloads if workload.failed
     ]
+    if ground.proxy is not None and ground.proxy.failed:
+        troubles.append(("PodsFailing", f"frontend proxy: {ground.proxy.reason}."))
     if not troubles:
         return Judgement(type="Degraded", status=FALSE, reason="Healthy", message="Nothing is known to be wrong.")
     message = " ".join(said for _, said in troubles)

@@ -15,6 +15,7 @@ SPEC_FIELDS = {
     "fe-observer": "starRocksFeObserverSpec",
     "be": "starRocksBeSpec",
     "cn": "starRocksCnSpec",
+    "fe_proxy": "starRocksFeProxySpec",
 }
 ENV_FIELDS = {"fe": "feEnvVars", "be": "beEnvVars", "cn": "cnEnvVars"}
 

@@ -351,11 +351,9 @@ def test_what_was_applied_counts_as_applied() -> None:
 
 def test_what_is_accepted_and_not_done_is_said_beside_ready() -> None:
     world = World()
-    world.raw["spec"] |= {"starRocksFeProxySpec": {}, "disasterRecovery": {"enabled": True}, "waitForFullRollout": True}
+    world.raw["spec"] |= {"disasterRecovery": {"enabled": True}, "waitForFullRollout": True}
     decision = world.decide()
     assert [finding.reason for finding in decision.findings] == ["FieldNotActedUpon"]
     ready = status_of(world.cluster, world.observed, decision, last_run=None)["conditions"][0]
     assert ready["status"] == "True"
-    assert ready["message"].endswith(
-        "starRocksFeProxySpec, disasterRecovery, waitForFullRollout are accepted and not acted upon yet."
-    )
+    assert ready["message"].endswith("disasterRecovery, waitForFullRollout are accepted and not acted upon yet.")

@@ -421,6 +421,16 @@ def test_a_peer_that_is_there_but_cannot_tell_forbids_founding(first: Pod, answe
     assert f"frontends are there but name no leader ({word})" in done.stderr
 
 
+def test_a_password_that_stays_refused_ends_the_container(first: Pod) -> None:
+    """It was resolved when the container started: only another start can bring another one."""
+    first.environment["FE_DENIED_SECONDS"] = "0"
+    first.answers(1, "ERROR 1045 (28000): Access denied for user 'root'", status=1)
+    done = first.run()
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "have refused root's password (MYSQL_PWD) for 0 s: ending" in done.stderr
+
+
 def test_silence_must_last_without_interruption(first: Pod) -> None:
     first.answers(1, "", status=124, round_=0)
     first.environment["FE_SETTLE_SECONDS"] = "3600"

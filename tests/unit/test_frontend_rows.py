@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from starrocks_operator.frontend.rows import backend_row, compute_node_row, frontend_row, records, truth
-from starrocks_operator.frontend.statements import means_already_so, means_busy, statement_of
+from starrocks_operator.frontend.statements import (
+    account_statements,
+    means_already_so,
+    means_busy,
+    native_hash,
+    statement_of,
+)
 from starrocks_operator.observed import FrontendRow
-from starrocks_operator.step import KUBERNETES_STEPS, SETTING_STEPS, Step, StepKind
+from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, SETTING_STEPS, Step, StepKind
 
 COLUMNS = [
     "Name",
@@ -165,7 +171,16 @@ def test_every_kind_of_step_is_a_statement_or_a_deed() -> None:
     facts = {"id": "1", "to": "x"}
     for kind in StepKind:
         target = "key" if kind in SETTING_STEPS else BACKEND
-        assert kind in KUBERNETES_STEPS or statement_of(step(kind, target, **facts))
+        assert kind in KUBERNETES_STEPS | ACCOUNT_STEPS or statement_of(step(kind, target, **facts))
+
+
+def test_every_step_on_an_account_hides_the_password_and_takes_no_odd_name() -> None:
+    for kind in ACCOUNT_STEPS:
+        statements = account_statements(step(kind, "sr_operator"))
+        assert any("{hash}" in statement for statement in statements)
+        with pytest.raises(ValueError, match="account"):
+            account_statements(step(kind, "x' IDENTIFIED BY 'y"))
+    assert native_hash("12345") == "*00A51F3F48415C7D4E8908980D443C29C69B60C9"
 
 
 @pytest.mark.parametrize("value", ['x") --', "a b", '"'])

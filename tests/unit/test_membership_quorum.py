@@ -138,6 +138,7 @@ class Frontends:
         self.births = 0
         self.rows = {ordinal: self.member(ordinal) for ordinal in range(count)}
         self.claims = set(range(count))
+        self.restarted: set[int] = set()
         self.workload = World().get("StatefulSet", "sample-fe")
 
     def member(self, ordinal: int) -> FrontendRow:
@@ -167,7 +168,7 @@ class Frontends:
                 replicas=self.wished,
                 live=self.placed,
                 port=9010,
-                pods={f"sample-fe-{o}": Pod.of(pod(f"sample-fe-{o}", "fe")) for o in range(self.placed)},
+                pods={f"sample-fe-{o}": self.pod(o) for o in range(self.placed)},
                 rows=self.shown(),
             ),
             frontends.Ground(
@@ -194,6 +195,13 @@ class Frontends:
                 self.claims.discard(ordinal)
             case other:
                 assert other == StepKind.DELETE_POD
+                self.restarted.add(ordinal)
+                self.die(ordinal)
+
+    def pod(self, ordinal: int) -> Pod:
+        """As old as the group, unless it was restarted."""
+        found = Pod.of(pod(f"sample-fe-{ordinal}", "fe"))
+        return replace(found, created=NOW) if ordinal in self.restarted else found
 
     def die(self, ordinal: int) -> None:
         if ordinal in self.rows:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -282,6 +283,15 @@ async def test_what_is_being_deleted_or_ignored_is_not_touched(world: World, mar
     assert world.jobs == []
 
 
+async def test_a_namespace_of_the_deny_list_is_left_alone(world: World) -> None:
+    world.reconciler.settings = settings("--deny-list", f"other, {KEY.namespace}")
+    world.decide = lambda cluster: due()
+    world.appears()
+    await idle(world)
+    assert world.status_writes == []
+    assert world.jobs == []
+
+
 async def test_a_run_that_does_not_help_is_repeated_ever_more_rarely(world: World) -> None:
     world.decide = lambda cluster: due()
     world.appears()
@@ -317,7 +327,9 @@ async def test_the_frontends_are_asked_before_the_first_decision(world: World) -
     while world.decisions == 0:
         await asyncio.sleep(0.001)
     assert world.looks_made >= 1
-    assert world.looks.view(KEY) is world.view
+    seen = world.looks.view(KEY)
+    assert seen is not None
+    assert replace(seen, edition="") == world.view
 
 
 def test_a_views_digest_ignores_what_moves_by_itself() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from starrocks_operator.decision import Context, Decision
 from starrocks_operator.model import Key
+from starrocks_operator.objects.metadata import APPLIED_HASH
 from starrocks_operator.observed import Children, ObjectKey
 from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.step import Step, StepKind
@@ -160,6 +161,12 @@ def test_what_happened_long_ago_is_forgotten() -> None:
     assert attempts.pause(KEY, "f", generation=1) == 1.0
 
 
+def applied_raw(kind: str, name: str) -> Any:
+    """A child that was applied by us, and not made by another operator."""
+    raw = child_raw(kind, name, "sample")
+    return {**raw, "metadata": {**raw["metadata"], "annotations": {APPLIED_HASH: "h"}}}
+
+
 def test_a_job_carries_what_the_play_needs_and_nothing_else() -> None:
     step = Step(kind=StepKind.ADD_FOLLOWER, target="h:9010", reason="r", reversible=True)
     decision = Decision(
@@ -173,7 +180,7 @@ def test_a_job_carries_what_the_play_needs_and_nothing_else() -> None:
         KEY,
         cluster_raw(),
         decision,
-        Children.of([child_raw("Service", "s", "sample")]),
+        Children.of([applied_raw("Service", "s"), child_raw("Service", "adopted", "sample")]),
         settings("--lease-namespace", "op"),
     ).document
     assert document["due"] == ["fe"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,27 +27,39 @@ def _keep(state: State, account: Account) -> State:
     return replace(state, accounts={**state.accounts, account.name: account})
 
 
+def _hash_of(call: Call) -> str:
+    """What FE keeps: of a password in words its hash, a hash as it is."""
+    given = call.statement["hash"].strip("'\"")
+    if not given:
+        return auth_string((call.statement.targets or [""])[0])
+    if not re.fullmatch(r"\*[0-9A-F]{40}", given):
+        raise SqlError("Password hash should be a 41-digit hexadecimal number")
+    return given[1:].lower()
+
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
 def _set_password(call: Call) -> Outcome:
     name = user_name(call.statement["user"]) or call.session.user
-    hashed = auth_string(call.statement.targets[0])
+    if name == "root" and call.session.user != "root":
+        raise SqlError("Can not set password for root user, except root itself")
+    hashed = _hash_of(call)
     call.database.write(lambda state: _keep(state, replace(_account(state, name), auth_string=hashed)))
     return Done()
 
 
 def _create_user(call: Call) -> Outcome:
     name = user_name(call.statement["user"])
-    password = (call.statement.targets or [""])[0]
+    hashed = _hash_of(call)
 
     def create(state: State) -> State:
         if name in state.accounts:
             if call.statement["exists"]:
                 return state
             raise SqlError(f"Operation CREATE USER failed for '{name}'@'%' : user already exists")
-        return _keep(state, Account(name=name, auth_string=auth_string(password)))
+        return _keep(state, Account(name=name, auth_string=hashed))
 
     call.database.write(create)
     return Done()

@@ -92,13 +92,14 @@ def _safe_frontend_script(container: Container) -> Script:
         return (yield from start_frontend(container, helper=None))
     quiet_since: float | None = None
     turn_since: float | None = None
+    denied_since: float | None = None
     while True:
         answers = [_ask_peer(container, peer) for peer in world.frontends(facts.cluster) if peer is not container]
         named = [answer for answer in answers if answer.leader]
         data = world.surroundings.marker(facts.cluster)
         marker = data.get("cluster-id")
         if named:
-            quiet_since = None
+            quiet_since = denied_since = None
             leaving = facts.name in data.get("leaving", "").split()
             container.activity = _why_not_join(container, named, marker or "", leaving=leaving)
             if not container.activity and named[0].first and not facts.observer:
@@ -111,6 +112,11 @@ def _safe_frontend_script(container: Container) -> Script:
                 _add_self(container, named[0].leader)
         elif any(answer.present for answer in answers):
             quiet_since = None
+            denied = any(answer.denied for answer in answers)
+            denied_since = (world.now if denied_since is None else denied_since) if denied else None
+            if denied_since is not None and world.now - denied_since >= timing.denied:
+                container.exit_reason = "frontends have refused root's password: ending"
+                return 1
             container.activity = "frontends are there but name no leader: waiting for one"
         elif marker or marker is None or facts.observer or facts.ordinal != 0:
             container.activity = "no peer answers: waiting"
@@ -127,6 +133,7 @@ class _Answer:
     """What one peer said: whether anybody is there, the leader it names, and how it lists us."""
 
     present: bool
+    denied: bool = False
     leader: str = ""
     cluster_id: str = ""
     listed: str = "absent"  # absent | added | joined
@@ -141,7 +148,7 @@ def _ask_peer(container: Container, peer: Container) -> _Answer:
         shown = ask(container, peer.frontend, "SHOW PROC '/frontends'")
     leader, _ = _leader_in(shown)
     if leader is None or not isinstance(shown, Rows):
-        return _Answer(present=True)
+        return _Answer(present=True, denied=isinstance(shown, Refused) and shown.code == 1045)
     rows = shown.as_dicts()
     own = next((row for row in rows if row["IP"] == container.facts.member_host), None)
     listed = "absent" if own is None else "joined" if own["Join"] == "true" else "added"

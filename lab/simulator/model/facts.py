@@ -46,6 +46,7 @@ class PodFacts:
     volume: str = ""
     volume_dies_with: str = "claim"  # claim | pod | container
     password: str = ""
+    certificate: str = field(default="", repr=False)  # PEM of certificate and key; empty: no TLS is offered
     host_type: str = "FQDN"
     observer: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)

@@ -39,6 +39,8 @@ _ONE = r"(?:\"[^\"]*\"|'[^']*')"
 _MANY = rf"{_ONE}(?:\s*,\s*{_ONE})*"
 _USER = r"(?:'[^']*'|\"[^\"]*\"|[\w-]+)(?:@(?:'[^']*'|\"[^\"]*\"|[\w%.]+))?"
 _IN_WAREHOUSE = r"(?P<clause>\s+(?:INTO|FROM)\s+WAREHOUSE\s+(?P<warehouse>\w+)(?:\s+CNGROUP\s+\w+)?)?"
+_PASSWORD_OR_HASH = rf"(?:PASSWORD ?\((?P<targets>{_ONE})\)|(?P<hash>{_ONE}))"
+_IDENTIFIED = rf"IDENTIFIED (?:BY (?P<targets>{_ONE})|(?:WITH mysql_native_password AS|BY PASSWORD) (?P<hash>{_ONE}))"
 _NODE, _LOOK = ("NODE",), ("OPERATE", "NODE")
 _OPERATE, _GRANT = ("OPERATE",), ("GRANT",)
 
@@ -68,11 +70,11 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("show_proc", rf"SHOW PROC (?P<targets>{_ONE})", Where.LOCAL, _OPERATE),
     ("set_config", r"ADMIN SET FRONTEND CONFIG ?\((?P<pairs>.*)\)", Where.LEADER, _OPERATE),
     ("show_config", rf"ADMIN SHOW FRONTEND CONFIG(?: LIKE (?P<targets>{_ONE}))?", Where.LOCAL, _OPERATE),
-    ("set_password", rf"SET PASSWORD (?:FOR (?P<user>{_USER}) )?= PASSWORD ?\((?P<targets>{_ONE})\)", Where.LEADER, ()),
-    ("alter_user", rf"ALTER USER (?P<user>{_USER}) IDENTIFIED BY (?P<targets>{_ONE})", Where.LEADER, _GRANT),
+    ("set_password", rf"SET PASSWORD (?:FOR (?P<user>{_USER}) )?= {_PASSWORD_OR_HASH}", Where.LEADER, ()),
+    ("alter_user", rf"ALTER USER (?P<user>{_USER}) {_IDENTIFIED}", Where.LEADER, _GRANT),
     (
         "create_user",
-        rf"CREATE USER (?P<exists>IF NOT EXISTS )?(?P<user>{_USER})(?: IDENTIFIED BY (?P<targets>{_ONE}))?",
+        rf"CREATE USER (?P<exists>IF NOT EXISTS )?(?P<user>{_USER})(?: {_IDENTIFIED})?",
         Where.LEADER,
         _GRANT,
     ),
@@ -137,7 +139,10 @@ def parse(sql: str, features: Features) -> Statement:
     raise syntax_error(sql)
 
 
-_PASSWORDS = re.compile(rf"((?:PASSWORD\s*\(\s*)|(?:IDENTIFIED\s+BY\s+)){_ONE}", re.IGNORECASE)
+_PASSWORDS = re.compile(
+    rf"(PASSWORD\s*\(\s*|PASSWORD(?:\s+FOR\s+{_USER})?\s*=\s*|IDENTIFIED\s+BY\s+(?:PASSWORD\s+)?|_PASSWORD\s+AS\s+){_ONE}",
+    re.IGNORECASE,
+)
 
 
 def redacted(sql: str) -> str:

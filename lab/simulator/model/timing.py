@@ -25,6 +25,7 @@ class Timing:
     node_add_self: float = 60.0
     probe_interval: float = 2.0
     settle: float = 30.0  # our start script: how long nobody must have answered before ordinal 0 founds
+    denied: float = 60.0  # our start script: how long root's password may be refused before the container ends
     start_process: float = 1.0
     restart_first: float = 1.0
     restart_base: float = 10.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -46,6 +47,7 @@ class World:
         self.volumes: dict[str, Volume] = {}
         self.databases: dict[int, Database] = {}
         self.violations: list[Mark] = []
+        self.refused_logins: Counter[str] = Counter()  # "<user> at <pod>"
         self.losses: list[Mark] = []
         self.consented: list[Mark] = []  # what was lost because the owner had named exactly that
         self.on_change: Callable[[Container], None] = lambda _container: None

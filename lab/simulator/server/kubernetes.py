@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from kubernetes.aio import client, config
 
+from lab.simulator.model.container import Container
 from lab.simulator.model.facts import ClusterKey
 from lab.simulator.model.surroundings import named_loss
 from lab.simulator.server.follow import Follower
-from lab.simulator.server.manifest import Raw, facts
+from lab.simulator.server.manifest import Raw, facts, password
 from lab.simulator.server.simulator import Simulator
 from lab.simulator.server.write_back import WriteBack
 
@@ -31,6 +33,7 @@ class Mirror:
         self._claims: dict[tuple[str, str], str] = {}
         self._deleted_clusters: set[ClusterKey] = set()
         self._losses_named: dict[ClusterKey, str] = {}
+        self._pods: dict[str, Raw] = {}
         self.simulator: Simulator | None = None
         self.write_back = WriteBack(api)
 
@@ -49,11 +52,24 @@ class Mirror:
         return self._config_maps.get((namespace, name), {})
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
+        found = await self._secret(namespace, name)
+        return {key: value.decode(errors="replace") for key, value in found.items()}
+
+    async def secret_file(self, namespace: str, name: str, key: str) -> bytes:
+        return (await self._secret(namespace, name)).get(key, b"")
+
+    async def _secret(self, namespace: str, name: str) -> Mapping[str, bytes]:
         try:
             found = await self._api.read_namespaced_secret(name, namespace)
         except client.ApiException:
             return {}
-        return {key: base64.b64decode(value).decode() for key, value in (found.data or {}).items()}
+        return {key: base64.b64decode(value) for key, value in (found.data or {}).items()}
+
+    async def refresh(self, container: Container) -> None:
+        """The kubelet resolves the environment anew at every start of a container."""
+        if (raw := self._pods.get(container.facts.uid)) is not None:
+            facts = container.facts
+            container.facts = replace(facts, password=await password(raw, facts.component, self))
 
     async def claim_uid(self, namespace: str, name: str) -> str | None:
         known = self._claims.get((namespace, name))
@@ -119,12 +135,14 @@ class Mirror:
         if event == "DELETED" or meta.get("deletionTimestamp"):
             self._world().pod_stopped(f"{meta['namespace']}/{meta['name']}", meta["uid"])
             self.write_back.forget(meta["uid"])
+            self._pods.pop(meta["uid"], None)
             return
         if self.write_back.knows(meta["uid"]):
             self._world().hold(f"{meta['namespace']}/{meta['name']}", meta["uid"], held=_stuck(meta))
             return
         found = await facts(raw, self, default_version=self._version)
         if found is not None:
+            self._pods[found.uid] = raw
             self.write_back.remember(found.uid, meta.get("annotations") or {})
             self._world().pod_started(found)
             if _stuck(meta):

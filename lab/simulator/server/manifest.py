@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lab.simulator.model.facts import Component, Entrypoint, PodFacts
+from lab.simulator.server.keystore import pem_of
 
 Raw = Mapping[str, Any]
 _OWNER = "app.starrocks.ownerreference/name"
@@ -21,6 +22,7 @@ class Lookup(Protocol):
 
     async def config_map(self, namespace: str, name: str) -> Mapping[str, str]: ...
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]: ...
+    async def secret_file(self, namespace: str, name: str, key: str) -> bytes: ...
     async def claim_uid(self, namespace: str, name: str) -> str | None: ...
 
 
@@ -72,10 +74,30 @@ async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts |
         volume=volume,
         volume_dies_with=dies_with,
         password=env.get("MYSQL_PWD", ""),
+        certificate=await _certificate(pod, container, conf, lookup),
         host_type=env.get("HOST_TYPE", "IP"),
         observer=env.get("IS_FE_OBSERVER", "").lower() in ("true", "1"),
         conf=conf,
     )
+
+
+async def password(pod: Raw, component: Component, lookup: Lookup) -> str:
+    """MYSQL_PWD as a container gets it that starts now."""
+    found = await _environment(main_container(pod, component), pod["metadata"]["namespace"], lookup)
+    return found.get("MYSQL_PWD", "")
+
+
+async def _certificate(pod: Raw, container: Raw, conf: Mapping[str, str], lookup: Lookup) -> str:
+    """The keystore that fe.conf names, out of a mounted Secret."""
+    path = conf.get("ssl_keystore_location", "")
+    directory, _, name = path.rpartition("/")
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    for mount in container.get("volumeMounts") or []:
+        source = volumes.get(mount["name"], {}).get("secret")
+        if path and source is not None and mount["mountPath"].rstrip("/") == directory:
+            content = await lookup.secret_file(pod["metadata"]["namespace"], source["secretName"], name)
+            return pem_of(content, conf.get("ssl_keystore_password", "")) if content else ""
+    return ""
 
 
 def _version(image: str, default: str) -> str:

@@ -20,6 +20,7 @@ from mysql_mimic.variables import GlobalVariables, SessionVariables
 
 from lab.simulator.model import ConnectionLost, Hang, Outcome, Refused, Rows, Session
 from lab.simulator.server.halts import Halt
+from lab.simulator.server.keystore import READER, server_context
 
 logging.getLogger("mysql_mimic").setLevel(logging.CRITICAL)
 SQLSTATES.update({5203: b"42000", 5901: b"42000", 5101: b"F0000", 5102: b"F0000"})
@@ -32,13 +33,19 @@ class Asked(Protocol):
 
     def execute(self, sql: str, session: Session) -> Outcome: ...
     def auth_string(self, user: str) -> str | None: ...
+    def login(self, user: str, *, accepted: bool) -> None: ...
     def hung(self) -> bool: ...
     def halt(self, sql: str) -> Halt | None: ...
     def plain_refused(self) -> bool: ...
+    def certificate(self) -> str: ...
     async def pause(self, virtual_seconds: float) -> None: ...
 
 
 class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self._asked = asked
+
     async def auth(self, auth_info: AuthInfo | None = None) -> AsyncIterator[Any]:
         if auth_info and auth_info.handshake_plugin_name == self.name and auth_info.handshake_auth_data:
             nonce = auth_info.handshake_auth_data.rstrip(b"\x00")
@@ -47,7 +54,9 @@ class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
             auth_info = yield nonce + b"\x00"
         assert auth_info is not None
         user, used = auth_info.user, "YES" if auth_info.data else "NO"
-        if self.password_matches(user=user, scramble=auth_info.data, nonce=nonce):
+        matches = self.password_matches(user=user, scramble=auth_info.data, nonce=nonce)
+        self._asked.login(user.name, accepted=matches)
+        if matches:
             yield Success(user.name)
         else:
             yield Forbidden(f"Access denied for user '{user.name}' (using password: {used})")
@@ -56,7 +65,7 @@ class _Passwords(NativePasswordAuthPlugin):  # type: ignore[misc]
 class _Accounts(IdentityProvider):  # type: ignore[misc]
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._plugins = [_Passwords()]
+        self._plugins = [_Passwords(asked)]
 
     def get_plugins(self) -> list[_Passwords]:
         return self._plugins
@@ -87,7 +96,7 @@ class _ClientSession(MimicSession):  # type: ignore[misc]
         if self.username is None:  # refused at login; the library would listen on
             self._abort()
             return None
-        if self._asked.plain_refused():
+        if self._asked.plain_refused() and self.connection.stream.writer.get_extra_info("ssl_object") is None:
             raise MysqlError("Connections using insecure transport are prohibited", 5205)
         if self._state is None:
             self._state = Session(user=self.username)
@@ -131,7 +140,11 @@ class MysqlListener:
     def __init__(self, asked: Asked, address: str, port: int) -> None:
         self._asked = asked
         self._where = (address, port)
-        self._mimic = MysqlServer(session_factory=self._session, identity_provider=_Accounts(asked))
+        self._mimic = MysqlServer(
+            session_factory=self._session,
+            identity_provider=_Accounts(asked),
+            ssl=server_context(asked.certificate()),
+        )
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -146,6 +159,7 @@ class MysqlListener:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
+        READER.set(reader)
         try:
             with contextlib.suppress(ConnectionError, ConnectionClosed, asyncio.IncompleteReadError):
                 await self._mimic._client_connected_cb(reader, writer)

@@ -50,6 +50,7 @@ async def serve(options: ServeOptions) -> None:
             seed=options.seed,
         )
         mirror.simulator = simulator
+        simulator.refresh = mirror.refresh
         async with served(simulator, options.control) as where:
             print(f"The simulator runs at speed {options.speed:g}; control API: {where}", flush=True)
             await _until(stop, simulator.run(), mirror.run())

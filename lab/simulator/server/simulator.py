@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -49,6 +49,10 @@ class _Frontend:
         account = process.database.view(process).accounts.get(user)
         return account.auth_string if account is not None else None
 
+    def login(self, user: str, *, accepted: bool) -> None:
+        if not accepted:
+            self.simulator.world.refused_logins[f"{user} at {self.facts.key}"] += 1
+
     def hung(self) -> bool:
         container = self._container()
         return container is not None and container.faults.hang
@@ -58,6 +62,9 @@ class _Frontend:
 
     def plain_refused(self) -> bool:
         return self.facts.conf.get("ssl_force_secure_transport", "").lower() == "true"
+
+    def certificate(self) -> str:
+        return self.facts.certificate
 
     async def pause(self, virtual_seconds: float) -> None:
         await self.simulator.pause(virtual_seconds)
@@ -83,6 +90,7 @@ class Simulator:
         self._truth = truth or TruthLog(None)
         self.halts = Halts()
         self.write_back = write_back or (lambda _container: None)
+        self.refresh: Callable[[Container], Awaitable[None]] | None = None
         self._changed: dict[str, Container] = {}
         self._wake = asyncio.Event()
         self.world.on_change = self._on_change
@@ -158,3 +166,5 @@ class Simulator:
     async def _settle(self, container: Container) -> None:
         await self.listeners.sync(container)
         self.write_back(container)
+        if self.refresh is not None and container.backing_off:
+            await self.refresh(container)

@@ -18,6 +18,7 @@ def world_state(world: World) -> dict[str, Any]:
         "violations": [mark.as_dict() for mark in world.violations],
         "consented": [mark.as_dict() for mark in world.consented],
         "losses": [mark.as_dict() for mark in world.losses],
+        "refused_logins": dict(world.refused_logins),
     }
 
 

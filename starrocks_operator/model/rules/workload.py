@@ -1,12 +1,13 @@
 """Rules about one component: image, resources, and words that must be one of a few."""
 
-from starrocks_operator.model.rules.judges import is_positive_count, must, wrong_resource
+from starrocks_operator.model.rules.judges import is_positive_count, matches, must, wrong_resource
 from starrocks_operator.model.rules.rule import Rule
-from starrocks_operator.model.rules.shapes import choice, subdomain
+from starrocks_operator.model.rules.shapes import cel_string, choice, subdomain
 
 _NO_RESOURCE = (
     "!(k in ['cpu', 'memory', 'ephemeral-storage', 'storage'] || k.startsWith('hugepages-') || k.contains('/'))"
 )
+_RESOLVER = r"^[A-Za-z0-9][-A-Za-z0-9.:=\[\] ]*$"  # it stands in a file of nginx, where a `;` would begin a new order
 
 
 RULES: tuple[Rule, ...] = (
@@ -33,6 +34,14 @@ RULES: tuple[Rule, ...] = (
         name="service-account",
         at="spec.{workload}.serviceAccount",
         message="no ServiceAccount can have this name: use lower-case letters, digits and '-', e.g. starrocks-account",
+    ),
+    Rule(
+        name="resolver",
+        at="spec.starRocksFeProxySpec.resolver",
+        cel=f"self == '' || self.matches({cel_string(_RESOLVER)})",
+        message="is no name server: give an address or a name, e.g. 10.96.0.10 or "
+        "kube-dns.kube-system.svc.cluster.local",
+        judge=lambda text: None if text == "" else matches(_RESOLVER)(text),
     ),
     choice(
         name="image-pull-policy",

@@ -1,0 +1,147 @@
+"""The official operator's cluster is taken over as it stands: no pod restarts, and from then on it is ours alone.
+
+The objects are those of `tests/official.py`, written by a field manager of that operator's name with plain updates,
+with the annotations that it leaves. The cluster lives on them before this operator sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.space import Space
+from lab.stack import wait_for
+from tests.official import BE, CN, FE, PROPERTIES, official_objects
+
+ROOT = Path(__file__).resolve().parents[2]
+MANAGER = "sroperator"
+HASH = "app.starrocks.components/hash"
+LAST_APPLIED = "starrocks.kubernetes.operator/last-applied-configuration"
+IGNORED = "starrocks.com/ignored"
+Document = dict[str, Any]
+
+
+def official_cluster(space: Space) -> list[Document]:
+    """What a user of the official operator has: the resource, what it names, and the objects of that operator."""
+    for component, properties in PROPERTIES.items():
+        text = "".join(f"{key} = {value}\n" for key, value in properties.items())
+        space.apply(_config_map(f"kube-{component}-cm", {f"{component}.conf": text}))
+    space.apply(_config_map("s1", {"note": "mounted"}))
+    for name in ("root", "s2"):
+        space.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"password": ""}})
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "frontends"}}
+    space.apply(account)
+    applied = space.apply(
+        {
+            "apiVersion": "starrocks.com/v1",
+            "kind": "StarRocksCluster",
+            "metadata": {"name": "kube", "annotations": {IGNORED: "true"}},
+            "spec": {"starRocksFeSpec": FE, "starRocksBeSpec": BE, "starRocksCnSpec": CN},
+        }
+    )
+    objects = official_objects(space.namespace, applied["metadata"]["uid"])
+    for made in objects:
+        space.write_as(MANAGER, made)
+        if made["kind"] != "HorizontalPodAutoscaler":
+            annotations = {HASH: "1732884", LAST_APPLIED: json.dumps(made)}
+            space.patch_as(MANAGER, made["kind"], made["metadata"]["name"], {"metadata": {"annotations": annotations}})
+    wait_for(lambda: _running(space, 8), what="the official operator's cluster to live", patience=120)
+    return objects
+
+
+def _config_map(name: str, data: dict[str, str]) -> Document:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def _running(space: Space, count: int) -> bool:
+    pods = [pod for pod in space.all("Pod") if _is_ready(pod)]
+    return len(pods) == count
+
+
+def _is_ready(pod: Document) -> bool:
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def _lives(space: Space) -> dict[str, Any]:
+    """Everything that a restart, a roll or a lost volume would change."""
+    return {
+        "pods": {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in space.all("Pod")},
+        "restarts": [pod["status"]["containerStatuses"][0]["restartCount"] for pod in space.all("Pod")],
+        "revisions": sorted(each["metadata"]["uid"] for each in space.all("ControllerRevision")),
+        "claims": {each["metadata"]["name"]: each["metadata"]["uid"] for each in space.all("PersistentVolumeClaim")},
+        "templates": {each["metadata"]["name"]: each["spec"]["template"] for each in space.all("StatefulSet")},
+        "addresses": {each["metadata"]["name"]: each["spec"]["clusterIP"] for each in space.all("Service")},
+    }
+
+
+@pytest.fixture
+def adopted(space: Space) -> tuple[Space, list[Document], dict[str, Any]]:
+    """The cluster after this operator has taken it over; the objects and what lived before."""
+    objects = official_cluster(space)
+    before = _lives(space)
+    code, told = adopt_check(space)
+    assert (code, "no pod would restart" in told) == (0, True), told
+    assert f"metadata.annotations.{HASH}: 1732884 → absent" in told
+    code, told = adopt_check(space, "--profile", "safe")
+    assert (code, "StatefulSet kube-fe: its pods would be replaced" in told) == (3, True), told
+    assert _lives(space) == before
+    space.patch("StarRocksCluster", "kube", {"metadata": {"annotations": {IGNORED: None}}})
+    space.wait_ready("kube")
+    return space, objects, before
+
+
+def adopt_check(space: Space, *arguments: str) -> tuple[int, str]:
+    """As `make adopt-check` runs it; exit code and output."""
+    command = [sys.executable, "-m", "watcher.adopt_check", "--kubeconfig", str(space.stack.plane.kubeconfig)]
+    done = subprocess.run(
+        [*command, "--namespace", space.namespace, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_nothing_restarts_and_every_field_is_ours(adopted: tuple[Space, list[Document], dict[str, Any]]) -> None:
+    space, objects, before = adopted
+    assert _lives(space) == before
+    assert space.status("kube")["starRocksFeStatus"]["profile"] == "upstream"
+    for made in objects:
+        live = space.get(made["kind"], made["metadata"]["name"])
+        annotations = live["metadata"].get("annotations", {})
+        assert HASH not in annotations
+        assert LAST_APPLIED not in annotations
+        managers = {(entry["manager"], entry["operation"]) for entry in live["metadata"]["managedFields"]}
+        assert (MANAGER, "Update") not in managers, made["metadata"]["name"]
+        assert ("starrocks-operator", "Apply") in managers
+
+    # What the user removes disappears, although it was the official operator that wrote it.
+    space.patch("StarRocksCluster", "kube", {"spec": {"starRocksFeSpec": {"service": {"annotations": None}}}})
+
+    def gone() -> bool:
+        service = space.get("Service", "kube-fe-service")
+        return "example.com/internal" not in service["metadata"].get("annotations", {})
+
+    space.wait(gone, "kube", "to lose an annotation of its Service")
+    space.wait_ready("kube")
+    assert _lives(space)["pods"] == before["pods"]
+
+    # The way back: this operator leaves it alone, and the official one writes its objects over ours, as it does.
+    space.patch("StarRocksCluster", "kube", {"metadata": {"annotations": {IGNORED: "true"}}})
+    for made in objects:
+        change = {"metadata": {"annotations": {HASH: "1732884"}}, "spec": made["spec"]}
+        space.patch_as(MANAGER, made["kind"], made["metadata"]["name"], change)
+    after = _lives(space)
+    assert (after["pods"], after["revisions"], after["templates"]) == (
+        before["pods"],
+        before["revisions"],
+        before["templates"],
+    )
