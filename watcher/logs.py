@@ -21,7 +21,7 @@ def configure(*, form: str, level: str) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    last = structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer(sort_keys=True)
+    last = _console() if console else structlog.processors.JSONRenderer(sort_keys=True)
     tail = [last] if console else [structlog.processors.format_exc_info, last]
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *tail]
@@ -38,6 +38,11 @@ def configure(*, form: str, level: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _console() -> Any:
+    """Tracebacks without the values of variables, which structlog would print there: passwords may be among them."""
+    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 
 
 def _worth_saying(record: logging.LogRecord) -> bool:

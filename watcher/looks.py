@@ -211,7 +211,7 @@ def digest(view: FrontendView) -> int:
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
     lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
-    accounts = (view.login, view.root)
+    accounts = (view.login, view.root, view.edition)
     return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
 
 

@@ -75,20 +75,21 @@ class FrontendConnection:
     def __enter__(self) -> Self:
         if known := self._logins.refusal(self.endpoint, self._credentials):
             raise known
-        refusals: list[FrontendError] = []
+        refusals: dict[str, FrontendError] = {}
         for who in self._logins.order(self.endpoint, self._credentials):
             try:
                 self._open(who)
             except FrontendError as failure:
                 if not failure.wrong_password:
                     raise
-                refusals.append(failure)
+                refusals[who.login] = failure
                 continue
             self.login = who.login
             self._logins.served(self.endpoint, self._credentials, who.login)
             return self
-        self._logins.refused(self.endpoint, self._credentials, refusals[0])
-        raise refusals[0]
+        refusal = refusals.get(Login.GIVEN) or next(iter(refusals.values()))  # what a person can put right
+        self._logins.refused(self.endpoint, self._credentials, refusal)
+        raise refusal
 
     def root_login(self) -> str:
         """How root is let in here, by a connection of its own; nobody else's name or password is tried."""

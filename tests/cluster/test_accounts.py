@@ -100,11 +100,9 @@ def test_a_secret_changed_while_nobody_was_there_to_see_it(space: Space) -> None
     )
     assert ".previous" in space.condition("one", "Degraded")["message"]
     before = refused_logins(space)
-    mark = space.stack.witness.mark()
     space.patch("StarRocksCluster", "one", {"metadata": {"labels": {"touched": "1"}}})
     space.patch("StarRocksCluster", "one", {"metadata": {"labels": {"touched": "2"}}})
     assert refused_logins(space) - before <= 2
-    assert [write for write in space.stack.witness.writes(since=mark) if write.namespace == space.namespace] == []
     secret(space, password=SECOND, _previous=FIRST)
     space.wait_ready("one", patience=240)
     assert lets_in(space, SECOND)
@@ -134,15 +132,15 @@ def test_an_account_of_its_own_makes_the_operator_independent_of_root(space: Spa
     assert space.stack.witness.testify(secrets=(FIRST, OWN)) == []
 
 
-@pytest.mark.parametrize("order", ["before the statement", "after it"])
-def test_an_operator_that_dies_in_the_middle_of_a_rotation(space: Space, order: str) -> None:
+@pytest.mark.parametrize("order", ["before it is said", "after it is said"])
+def test_dying_mid_rotation(space: Space, order: str) -> None:
     """The Secret still has the former password beside the new one: whoever comes next finishes it."""
     secret(space, password=FIRST)
     space.apply(with_password(be=1))
     space.wait_ready("one", patience=240)
     space.stack.kill("operator")
     secret(space, password=SECOND, _previous=FIRST)
-    if order == "after it":
+    if order.startswith("after"):
         ask(space.address("one-fe-0"), f"SET PASSWORD = PASSWORD('{SECOND}')", password=FIRST)
     space.delete("Pod", "one-be-0", wait=False)
     space.stack.operate(arguments=PACE)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
 
+from starrocks_operator.decision import Context, Decision
 from starrocks_operator.frontend.ladder import DEFAULT_ACCOUNT, Former, Ladder, holders_of, ladder
 from starrocks_operator.frontend.tls import TlsMode
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import references
-from starrocks_operator.observed import Login
+from starrocks_operator.observed import Children, Login
+from starrocks_operator.step import Step, StepKind
 from tests.unit.membership_world import manifest
-from tests.unit.watcher_fakes import Clock, FakeKube
+from tests.unit.watcher_fakes import KEY, Clock, FakeKube, cluster_raw, settings
+from watcher.job import job
 from watcher.references import PASSWORDS, Reader
 
 NOW, BEFORE, OWN = "now-secret", "before-secret", "own-secret"
@@ -190,3 +194,19 @@ async def test_a_cluster_without_passwords_is_not_read_for_their_sake() -> None:
     reader, of = Reader(FakeKube(), clock=Clock()), cluster(password=False)
     await reader.read(of, settled=True)
     assert reader.due(of.key) is None
+
+
+@pytest.mark.parametrize(("kind", "handed_on"), [(StepKind.ROTATE_ROOT_PASSWORD, True), (StepKind.ADD_BACKEND, False)])
+def test_only_a_step_on_an_account_is_handed_the_password_before(kind: StepKind, handed_on: bool) -> None:
+    step = Step(kind=kind, target="x", reason="", reversible=True)
+    context = Context(profile="safe", components=(), replicas={})
+    made = job(
+        KEY,
+        cluster_raw(),
+        Decision(context=context, step=step, fingerprint="f"),
+        Children(),
+        settings(),
+        former=Former(root=BEFORE),
+    )
+    assert (BEFORE in json.dumps(made.document)) == handed_on
+    assert BEFORE not in repr(made), "the document is a file of the run, and never shown"
