@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m watcher.adopt_check", description=__doc__)
     parser.add_argument("--kubeconfig", default=os.environ.get("KUBECONFIG", ""), help="the cluster to look at")
     parser.add_argument("--namespace", default="", help="only this namespace")
-    parser.add_argument("--profile", default="upstream", choices=("upstream", "safe"), help="pod templates to compare")
+    parser.add_argument("--profile", choices=("upstream", "safe"), help="compare as if the cluster asked for it")
     asked = parser.parse_args(arguments)
     if asked.kubeconfig:
         os.environ["KUBECONFIG"] = asked.kubeconfig
@@ -74,7 +74,7 @@ def _clusters(api: ApiServer, namespace: str) -> list[StarRocksCluster]:
     return [cluster for cluster in clusters if namespace in ("", cluster.namespace)]
 
 
-def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str) -> dict[str, Findings]:
+def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> dict[str, Findings]:
     """One run in check mode, whose hosts are the clusters."""
     import ansible_runner
 
@@ -107,17 +107,19 @@ def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str) -> dict[str
     return found
 
 
-def _document(api: ApiServer, cluster: StarRocksCluster, profile: str) -> dict[str, Any]:
-    """What the roles are given, with every component due."""
+def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) -> dict[str, Any]:
+    """What the roles are given, with every component due. profile: None is the one that a takeover leaves it with."""
     observed = read_fresh(api, cluster).observed
     context = context_of(
         cluster,
         observed,
         workloads_of(cluster, observed.children),
         cluster_id="",
-        default_profile=profile,
+        default_profile="upstream",
         domain="cluster.local",
     )
+    if profile is not None:
+        context = replace(context, profile=profile)
     return {
         "cluster": cluster.to_dict(),
         "context": context.document(),
