@@ -57,7 +57,7 @@ _ACCOUNT_FORMS: Mapping[StepKind, tuple[str, ...]] = {
         "CREATE USER IF NOT EXISTS '[user]'@'%' IDENTIFIED WITH mysql_native_password AS '{hash}'",
         "ALTER USER '[user]'@'%' IDENTIFIED WITH mysql_native_password AS '{hash}'",
         f"CREATE ROLE IF NOT EXISTS {OPERATOR_ROLE}",
-        f"GRANT OPERATE, REPOSITORY ON SYSTEM TO ROLE {OPERATOR_ROLE}",
+        f"GRANT OPERATE, REPOSITORY, BLACKLIST ON SYSTEM TO ROLE {OPERATOR_ROLE}",
         f"GRANT cluster_admin, {OPERATOR_ROLE} TO USER '[user]'@'%'",
         "SET DEFAULT ROLE ALL TO '[user]'@'%'",
     ),

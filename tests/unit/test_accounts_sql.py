@@ -106,6 +106,26 @@ def test_the_operators_own_account_works_alone_whatever_root_does(stage: Fronten
     assert stage.look(0, credentials=own("another")).login == Login.ACCOUNT
 
 
+def test_the_operators_own_account_may_all_that_scaling_in_asks_of_it_but_sees_no_table() -> None:
+    stage = FrontendStage(version="4.0.2")
+    try:
+        stage.start("fe", 0)
+        stage.look_until(lambda view: view.leader, 0)
+        set_root(stage, OLD)
+        who = ladder(own(OWN), root(OLD))
+        assert take(stage, StepKind.CREATE_OPERATOR_ACCOUNT, who, "given", "sr_op")[0] == StepOutcome.DONE
+        asked = Questions(settings=("drop_backend_after_decommission",), replication=True, blacklists=True)
+        view = stage.look(0, credentials=own(OWN), questions=asked)
+        assert (view.login, view.settings) == (Login.ACCOUNT, {"drop_backend_after_decommission": "true"})
+        assert view.blacklists == {"sample-fe-0": frozenset()}
+        assert view.replication is None
+        with FrontendConnection(stage.endpoint(0), own(OWN)) as connection:
+            connection.ask("ADD COMPUTE NODE BLACKLIST 10001")
+            connection.ask('ADMIN SET FRONTEND CONFIG ("drop_backend_after_decommission" = "false")')
+    finally:
+        stage.close()
+
+
 @pytest.mark.parametrize("done", [True, False], ids=["carried out", "not carried out"])
 def test_a_lost_reply_is_resolved_by_a_login(stage: FrontendStage, done: bool) -> None:
     stage.fault("sample-fe-0", "lose-reply" if done else "lose-request", value=1)

@@ -9,11 +9,11 @@ from hashlib import sha1
 from lab.simulator.model.outcome import SqlError
 from lab.simulator.model.session import Session
 
-ALL_SYSTEM = frozenset({"NODE", "OPERATE", "GRANT", "REPOSITORY"})
+ALL_SYSTEM = frozenset({"NODE", "OPERATE", "GRANT", "REPOSITORY", "BLACKLIST"})
 BUILT_IN_ROLES: Mapping[str, frozenset[str]] = {
     "root": ALL_SYSTEM,
     "cluster_admin": frozenset({"NODE"}),
-    "db_admin": frozenset({"OPERATE", "REPOSITORY"}),
+    "db_admin": frozenset({"OPERATE", "REPOSITORY", "BLACKLIST"}),
     "user_admin": frozenset({"GRANT"}),
     "public": frozenset(),
 }

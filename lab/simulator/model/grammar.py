@@ -42,7 +42,7 @@ _IN_WAREHOUSE = r"(?P<clause>\s+(?:INTO|FROM)\s+WAREHOUSE\s+(?P<warehouse>\w+)(?
 _PASSWORD_OR_HASH = rf"(?:PASSWORD ?\((?P<targets>{_ONE})\)|(?P<hash>{_ONE}))"
 _IDENTIFIED = rf"IDENTIFIED (?:BY (?P<targets>{_ONE})|(?:WITH mysql_native_password AS|BY PASSWORD) (?P<hash>{_ONE}))"
 _NODE, _LOOK = ("NODE",), ("OPERATE", "NODE")
-_OPERATE, _GRANT = ("OPERATE",), ("GRANT",)
+_OPERATE, _GRANT, _BLACKLIST = ("OPERATE",), ("GRANT",), ("BLACKLIST",)
 
 _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("add_frontend", rf"ALTER SYSTEM ADD (?P<role>FOLLOWER|OBSERVER) (?P<targets>{_ONE})", Where.LEADER, _NODE),
@@ -92,9 +92,9 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
         "blacklist",
         r"(?P<verb>ADD|DELETE) COMPUTE NODE BLACKLIST (?P<ids>\d+(?:\s*,\s*\d+)*)",
         Where.LOCAL,
-        _OPERATE,
+        _BLACKLIST,
     ),
-    ("show_blacklist", r"SHOW COMPUTE NODE BLACKLIST", Where.LOCAL, _OPERATE),
+    ("show_blacklist", r"SHOW COMPUTE NODE BLACKLIST", Where.LOCAL, _BLACKLIST),
     (
         "most_replicas",
         r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
