@@ -41,8 +41,11 @@ class StepTime:
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """One scale-in by two backends. migration: seconds from the first order to the last tablet, 0 without any. cpu: of the operator,
-    per step; it hardly depends on who else is at work on the machine."""
+    """One scale-in by two backends.
+
+    migration: seconds from the first order to the last tablet; 0 if there was none.
+    cpu: seconds of the operator, per step; it hardly depends on who else is at work on the machine.
+    """
 
     nodes: int
     migration: float
