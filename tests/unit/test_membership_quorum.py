@@ -138,6 +138,7 @@ class Frontends:
         self.births = 0
         self.rows = {ordinal: self.member(ordinal) for ordinal in range(count)}
         self.claims = set(range(count))
+        self.young: set[int] = set()
         self.workload = World().get("StatefulSet", "sample-fe")
 
     def member(self, ordinal: int) -> FrontendRow:
@@ -167,7 +168,7 @@ class Frontends:
                 replicas=self.wished,
                 live=self.placed,
                 port=9010,
-                pods={f"sample-fe-{o}": Pod.of(pod(f"sample-fe-{o}", "fe")) for o in range(self.placed)},
+                pods={f"sample-fe-{o}": self.pod(o) for o in range(self.placed)},
                 rows=self.shown(),
             ),
             frontends.Ground(
@@ -179,6 +180,10 @@ class Frontends:
                 workload=self.workload,
             ),
         ).step
+
+    def pod(self, ordinal: int) -> Pod:
+        found = Pod.of(pod(f"sample-fe-{ordinal}", "fe"))
+        return replace(found, created=NOW) if ordinal in self.young else found
 
     def take(self, step: Step) -> None:
         ordinal = int(step.target.split(".")[0].rpartition("-")[2]) if step.target[-1] != "e" else self.placed - 1
@@ -194,6 +199,8 @@ class Frontends:
                 self.claims.discard(ordinal)
             case other:
                 assert other == StepKind.DELETE_POD
+                self.young.add(ordinal)
+                self.die(ordinal)
 
     def die(self, ordinal: int) -> None:
         if ordinal in self.rows:
