@@ -47,6 +47,7 @@ class Stack:
     control_port: int
     processes: dict[str, Process] = field(default_factory=dict)
     metrics_ports: dict[str, int] = field(default_factory=dict)
+    foretold: set[tuple[str, str]] = field(default_factory=set)  # see Witness
 
     @classmethod
     def start(cls, directory: Path, *, name: str = "default", report: Callable[[str], None] = print) -> Stack:
@@ -185,6 +186,7 @@ class Stack:
             statement_log=self.statement_log,
             truth_log=self.truth_log,
             other_logs=others,
+            foretold=self.foretold,
         )
 
     @property

@@ -110,6 +110,7 @@ def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(spa
     ]
     space.apply(document)
     space.wait_ready("one")
+    space.stack.foretold.add((space.namespace, "second-cluster"))
     for number in (1, 2):
         space.fault(f"one-fe-{number}", "kill")
     lose_volume(space, "one-fe-0")
@@ -123,6 +124,7 @@ def test_in_profile_upstream_a_second_cluster_is_seen_and_freezes_membership(spa
 def test_a_lone_frontend_that_lost_its_metadata_is_not_touched(space: Space) -> None:
     space.apply(cluster("one", be=1, volumes=True))
     space.wait_ready("one")
+    space.stack.foretold.add((space.namespace, "meta-lost"))
     lose_volume(space, "one-fe-0")
     space.wait(lambda: space.condition("one", "Degraded").get("status") == "True", "one", "to be Degraded")
     assert foundings(space) == 1
