@@ -43,6 +43,15 @@ def test_a_stall_names_the_way_out() -> None:
     assert f'{FORCE_DROP}: "{POD}@{world.raw["metadata"]["generation"]}"' in said
 
 
+def test_what_is_named_while_fe_moves_nothing_is_not_asked_for_again() -> None:
+    world = stalled()
+    world.answers = {"settings": HELD | {SCHEDULING: "0"}}
+    world.look()
+    said = found(world)["ScaleInStalled"]
+    assert "names it; that counts when FE is seen to be free to move tablets" in said
+    assert "set the annotation" not in said
+
+
 def test_what_is_named_is_said_first_and_then_shrunk_and_dropped_with_force() -> None:
     world = stalled()
     shrunk = record(world)
