@@ -84,7 +84,7 @@ def watch(case: Case, kind: Kind, ground: Ground) -> Outlook:
     stalled = ground.now - progress.at >= ground.stall
     if progress.per_minute and not stalled:
         words += f", about {progress.per_minute} go each minute"
-    if progress.end and progress.end > ground.now:
+    if progress.end and progress.end > ground.now and not stalled:
         words += f", until about {progress.end:%H:%M} UTC"
     return Outlook(waits=(words,), pace=IDLE if stalled else _pace(progress, ground.now))
 
@@ -209,11 +209,13 @@ def stall(case: Case, cases: Sequence[Case], kind: Kind, ground: Ground) -> Find
         return given_up(case.slot.name, progress)
     if ground.now - progress.at < ground.stall:
         return None
+    known = SCHEDULING in (ground.settings or {})  # what is named does not count before, so nobody is invited to
+    way_out = f" {ground.named.way_out(case.slot.name)}" if known else ""
     return Finding(
         reason="ScaleInStalled",
         message=f"Backend {case.slot.name} is leaving, and since {progress.at:%Y-%m-%d %H:%M} UTC no tablet has left "
         f"it ({progress.left} are there): {_cause(row, cases, ground)} Nothing is forced; it goes on when this is "
-        f"resolved, and setting replicas back takes it back. {ground.named.way_out(case.slot.name)}",
+        f"resolved, and setting replicas back takes it back.{way_out}",
         degraded=True,
     )
 
