@@ -57,10 +57,14 @@ def next_steps(console: Console, *, kubeconfig: Path, kubectl: Path, name: str, 
         "look at it      kubectl get src,pods        kubectl describe src " + name,
         f"scale out       kubectl patch src {name} --type merge -p "
         '\'{"spec":{"starRocksBeSpec":{"replicas":5}}}\'',
-        f"scale in        the same with 3: who is leaving?  kubectl describe src {name}    (back to 5 at any moment)",
+        f"fill it         .venv/bin/python -m lab.simulator table {name} orders --replication 3 --tablets 400 "
+        f"--control 127.0.0.1:{control_port}",
+        f"scale in        as scale out, with 3: who is leaving?  kubectl describe src {name}    "
+        "(back to 5 at any moment)",
         f"autoscale       kubectl scale src {name} --replicas 3        (compute nodes)",
-        f"kill a pod      kubectl delete pod {name}-fe-0        (who leads now? kubectl get src -w)",
-        f"break a node    .venv/bin/python -m lab.simulator kill {name}-fe-1 --control 127.0.0.1:{control_port}",
+        f"kill a pod      kubectl delete pod {name}-fe-0        (who leads now? kubectl events --for src/{name})",
+        f"break a node    .venv/bin/python -m lab.simulator kill {name}-be-1 --control 127.0.0.1:{control_port}"
+        "    (and resume)",
         f"a bad manifest  kubectl patch src {name} --type merge -p "
         '\'{"spec":{"starRocksFeSpec":{"replicas":0}}}\'',
         f"delete          kubectl delete src {name}        (the volumes stay)",

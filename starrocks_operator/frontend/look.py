@@ -15,6 +15,7 @@ from starrocks_operator.frontend.connection import FrontendConnection, FrontendE
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.frontend.rows import (
+    Record,
     backend_row,
     compute_node_row,
     frontend_row,
@@ -217,7 +218,12 @@ def _replication(connection: FrontendConnection) -> int | None:
         if failure.lost:
             raise
         return None
-    return next((optional_number(record, "replication") for record in rows), None)
+    return next((_most(record) for record in rows), None)
+
+
+def _most(record: Record) -> int | None:
+    """MAX of no partitions is NULL, and no table has any replicas then."""
+    return 0 if record.get("replication", "") is None else optional_number(record, "replication")
 
 
 def _no_testimony(endpoint: Endpoint, failure: FrontendError) -> Testimony:

@@ -56,7 +56,7 @@ def _restore(was: str) -> Step:
     return Step(
         kind=StepKind.RESTORE_AUTO_DROP,
         target=AUTO_DROP,
-        reason=f"No backend is leaving any more: FE's setting is {was} again.",
+        reason=f"No backend is leaving any more: FE's setting becomes {was} again.",
         reversible=True,
         expects=(("value", OFF), ("to", was)),
     )

@@ -81,11 +81,11 @@ def watch(case: Case, kind: Kind, ground: Ground) -> Outlook:
         return Outlook(waits=(f"{name} is leaving: FE does not say how many tablets are left on it",))
     progress = ground.memory.progress(row, ground.now)
     words = f"{name} is leaving: {progress.left} tablets are left on it"
-    if progress.per_minute:
-        words += f", about {progress.per_minute} go each minute"
-    if progress.end and progress.end > ground.now:
-        words += f", until about {progress.end:%H:%M} UTC"
     stalled = ground.now - progress.at >= ground.stall
+    if progress.per_minute and not stalled:
+        words += f", about {progress.per_minute} go each minute"
+    if progress.end and progress.end > ground.now and not stalled:
+        words += f", until about {progress.end:%H:%M} UTC"
     return Outlook(waits=(words,), pace=IDLE if stalled else _pace(progress, ground.now))
 
 
@@ -146,7 +146,8 @@ def objection_to_leaving(
     if (ground.settings or {}).get(SCHEDULING) == "0":
         return (_held(),)
     staying = [row for row in (*(case.row for case in cases if _stays(case)), *roster.foreign) if row and _serves(row)]
-    refusal = _refusal(leaving, staying, ground.replication)
+    dead = [case.slot.name for case in cases if _stays(case) and case.row and not case.row.alive]
+    refusal = _refusal(leaving, staying, ground.replication, dead=dead)
     if not refusal:
         return ()
     names = ", ".join(case.slot.name for case in cases if case.move == Move.ORDER)
@@ -161,7 +162,9 @@ def _serves(row: ComputeRow) -> bool:
     return row.alive and not row.decommissioned
 
 
-def _refusal(leaving: Sequence[ComputeRow], staying: Sequence[ComputeRow], replication: int | None) -> str:
+def _refusal(
+    leaving: Sequence[ComputeRow], staying: Sequence[ComputeRow], replication: int | None, *, dead: Sequence[str]
+) -> str:
     tablets = sum(row.tablets or 0 for row in leaving)
     if tablets and not staying:
         return (
@@ -169,10 +172,13 @@ def _refusal(leaving: Sequence[ComputeRow], staying: Sequence[ComputeRow], repli
             "first (and empty the recycle bin: catalog_trash_expire_second)."
         )
     if replication is not None and tablets and len(staying) < replication:
+        left, keep = f"{len(staying)} would be left", f"Keep {replication}"
+        if dead:
+            left = f"{len(staying)} would be left alive ({', '.join(dead)} {'is' if len(dead) == 1 else 'are'} dead)"
+            keep = "Bring back what is dead, keep more"
         return (
-            f"{len(staying)} would be left, and there are tables with replication_num {replication}. Keep "
-            f'{replication}, or lower it first: ALTER TABLE … SET ("default.replication_num" = …) and the same for '
-            "each partition."
+            f"{left}, and there are tables with replication_num {replication}. {keep}, or lower it first: "
+            'ALTER TABLE … SET ("default.replication_num" = …) and the same for each partition.'
         )
     used, free = [row.used_bytes for row in leaving], [row.free_bytes for row in staying]
     if tablets and None not in used and None not in free:
@@ -203,11 +209,13 @@ def stall(case: Case, cases: Sequence[Case], kind: Kind, ground: Ground) -> Find
         return given_up(case.slot.name, progress)
     if ground.now - progress.at < ground.stall:
         return None
+    known = SCHEDULING in (ground.settings or {})  # what is named does not count before, so nobody is invited to
+    way_out = f" {ground.named.way_out(case.slot.name)}" if known else ""
     return Finding(
         reason="ScaleInStalled",
         message=f"Backend {case.slot.name} is leaving, and since {progress.at:%Y-%m-%d %H:%M} UTC no tablet has left "
         f"it ({progress.left} are there): {_cause(row, cases, ground)} Nothing is forced; it goes on when this is "
-        f"resolved, and setting replicas back takes it back. {ground.named.way_out(case.slot.name)}",
+        f"resolved, and setting replicas back takes it back.{way_out}",
         degraded=True,
     )
 
@@ -226,6 +234,8 @@ def _cause(row: ComputeRow, cases: Sequence[Case], ground: Ground) -> str:
         return f"{', '.join(dead)} is dead, so that there are too few backends, or too few good copies."
     if staying and all(other.free_bytes is not None and not other.free_bytes for other in staying):
         return "the disks of those that stay are full."
+    if SCHEDULING not in (ground.settings or {}):
+        return "the cause is not known yet, as FE's settings have not been read since."
     return (
         "FE shows no cause. Tablets in the recycle bin stay until catalog_trash_expire_second is over; see also SHOW "
         "PROC '/cluster_balance' and labels or locations that no other backend has."

@@ -35,7 +35,9 @@ def refusal(cluster: StarRocksCluster, live: int | None) -> Finding | None:
     spec = cluster.spec.fe
     if spec is None or not is_refused(cluster, live):
         return None
-    keep = f"All {live} stay. Set replicas to 3, or to {live} to leave it as it is"
+    everybody = "Both" if live == FEWEST_FOLLOWERS else f"All {live}"
+    choices = "3" if live == FEWEST_SAFE else f"{FEWEST_SAFE}, or to {live}"
+    keep = f"{everybody} stay. Set replicas to {choices} to leave it as it is"
     if spec.replicas < FEWEST_FOLLOWERS:
         message = (
             f"The spec asks for {spec.replicas} frontend, and there are {live}: a group of followers cannot be scaled "

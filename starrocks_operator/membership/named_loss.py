@@ -47,6 +47,8 @@ class NamedLoss:
 
     def way_out(self, pod: str) -> str:
         """How to name the loss of this backend, and what became of an attempt to."""
+        if pod == self.pod:
+            return f"The annotation {FORCE_DROP} names it; that counts when FE is seen to be free to move tablets."
         attempt = f" {self.ignored}" if self.ignored else ""
         return f'If they may be lost, set the annotation {FORCE_DROP}: "{pod}@{self.generation}".{attempt}'
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from starrocks_operator.decision import Decision, Finding
 from starrocks_operator.membership import Quorum
+from starrocks_operator.membership.frontend_count import is_refused
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import FrontendView
 from starrocks_operator.run_report import RunReport
@@ -116,10 +117,15 @@ def _progressing(ground: Ground) -> Judgement:
     if decision.waits:
         message = "; ".join(decision.waits)
         return Judgement(type="Progressing", status=TRUE, reason="Waiting", message=message[:1000])
+    refused = _is_wish_refused(ground)
     for workload in ground.own:
-        if not workload.complete:
+        if not workload.complete and not (refused and workload.component == "fe" and workload.too_many):
             message = f"{workload.title}s: {workload.reason}"
             return Judgement(type="Progressing", status=TRUE, reason="RollingOut", message=message)
+    if refused:
+        return Judgement(
+            type="Progressing", status=FALSE, reason="Stopped", message="The spec must be corrected first."
+        )
     return Judgement(type="Progressing", status=FALSE, reason="Settled", message="There is nothing to do.")
 
 
@@ -158,12 +164,19 @@ def _quorum_safe(ground: Ground) -> Judgement:
     if quorum.margin <= 0:
         message = f"{count}: when one more fails, nothing can be written."
         return Judgement(type="QuorumSafe", status=FALSE, reason="NoSpareFrontend", message=message)
-    wished = spec.replicas if spec is not None and spec.replicas % 2 == 0 else quorum.registered
+    heeded = spec is not None and spec.replicas % 2 == 0 and not _is_wish_refused(ground)
+    wished = spec.replicas if spec is not None and heeded else quorum.registered
     if wished and wished % 2 == 0:
         message = f"{count}. An even number of frontends ({wished}) survives no more failures than one fewer would."
         return Judgement(type="QuorumSafe", status=FALSE, reason="EvenFrontends", message=message)
     message = f"{count}: {quorum.margin} more may fail."
     return Judgement(type="QuorumSafe", status=TRUE, reason="SpareFrontends", message=message)
+
+
+def _is_wish_refused(ground: Ground) -> bool:
+    """Whether the number of frontends that the spec asks for is refused, so that all of them stay."""
+    rows = ground.view.frontends if ground.view is not None else None
+    return rows is not None and is_refused(ground.cluster, Quorum.of(rows).registered)
 
 
 def _weighty(findings: Sequence[Finding]) -> list[Finding]:

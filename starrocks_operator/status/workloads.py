@@ -54,6 +54,11 @@ class Workload:
         return self.present and self.rolled_out and len(self.ready) == len(self.pods) == self.wanted
 
     @property
+    def too_many(self) -> bool:
+        """More pods than wanted, and nothing else is amiss."""
+        return self.present and self.rolled_out and len(self.ready) == len(self.pods) > self.wanted
+
+    @property
     def phase(self) -> str:
         if self.failed:
             return "failed"

@@ -256,6 +256,29 @@ def test_one_frontend_is_refused_with_the_way_out(fe: int) -> None:
     assert (ready["status"], ready["reason"]) == ("False", "ScaleInRefused")
 
 
+@pytest.mark.parametrize(
+    ("fe", "said"),
+    [
+        (2, "Both stay. Set replicas to 3, or to 2 to leave it as it is"),
+        (3, "All 3 stay. Set replicas to 3 to leave it as it is"),
+        (5, "All 5 stay. Set replicas to 3, or to 5 to leave it as it is"),
+    ],
+)
+def test_each_way_out_is_named_once(fe: int, said: str) -> None:
+    assert said in scaled_in(fe, 1).decide().findings[0].message
+
+
+def test_a_refused_wish_is_no_progress_and_endangers_nobody() -> None:
+    world = scaled_in(3, 2)
+    told = status_of(world.cluster, world.observed, world.decide(), last_run=None)["conditions"]
+    found = {condition["type"]: (condition["status"], condition["reason"]) for condition in told}
+    assert found["Progressing"] == ("False", "Stopped")
+    assert found["QuorumSafe"] == ("True", "SpareFrontends")
+    world.raw["metadata"]["annotations"] = {OUTAGE_CONSENT: "1"}
+    told = status_of(world.cluster, world.observed, world.decide(), last_run=None)["conditions"]
+    assert {condition["type"]: condition["reason"] for condition in told}["QuorumSafe"] == "EvenFrontends"
+
+
 def test_two_frontends_need_consent_by_name() -> None:
     world = scaled_in(3, 2)
     decision = world.decide()

@@ -211,6 +211,7 @@ def test_hung_frontends_hold_a_fixed_number_of_threads() -> None:
 def test_the_leader_is_asked_more_only_while_somebody_leaves(stage: FrontendStage) -> None:
     view = started(stage, frontends=1, backends=1)
     assert (view.settings, view.replication, view.blacklists) == (None, None, None)
+    assert stage.look(0, questions=Questions(replication=True)).replication == 0, "there are no tables yet"
     stage.do(
         lambda: next(iter(stage.simulator.world.databases.values())).tablets.create_table(
             "db", "t", replication=1, tablets=1

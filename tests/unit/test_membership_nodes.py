@@ -340,6 +340,15 @@ def test_what_stands_in_the_way_is_said_before_anything_moves(
     assert (ready["type"], ready["status"], ready["reason"]) == ("Ready", "False", reason)
 
 
+def test_the_dead_are_named_where_too_few_would_be_left() -> None:
+    world = scaling_in(be=5, to=3)
+    world.answers["replication"] = 3
+    world.backends[1] = replace(world.backends[1], alive=False)
+    world.look()
+    said = record(world).findings[0].message
+    assert "2 would be left alive (sample-be-1 is dead), and there are tables with replication_num 3. Bring" in said
+
+
 def test_nobody_is_told_before_the_settings_are_known() -> None:
     world = scaling_in()
     world.answers = {}
@@ -363,6 +372,8 @@ def test_progress_is_told_with_rate_and_end() -> None:
     assert told["estimatedEnd"] == "2026-11-21T12:03:20Z"
     wait = "backend sample-be-3 is leaving: 40 tablets are left on it, about 30 go each minute, until about 12:03 UTC"
     assert decision.waits == (wait,)
+    world.now = world.now.replace(minute=13)
+    assert record(world).waits == ("backend sample-be-3 is leaving: 40 tablets are left on it",), "it stalls"
 
 
 @pytest.mark.parametrize(
@@ -373,6 +384,7 @@ def test_progress_is_told_with_rate_and_end() -> None:
         (lambda world: world.backends.__setitem__(0, replace(world.backends[0], alive=False)), "sample-be-0 is dead"),
         (lambda world: world.backends.__setitem__(3, replace(world.backends[3], alive=False)), "it is dead itself"),
         (lambda world: world.answers.update(), "recycle bin"),
+        (lambda world: world.answers.update(settings={AUTO_DROP: "false"}), "the cause is not known yet"),
     ],
 )
 def test_a_stall_is_said_with_its_cause_and_nothing_is_forced(bring_about: Any, said: str) -> None:

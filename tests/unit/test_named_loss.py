@@ -12,7 +12,7 @@ from starrocks_operator.membership.named_loss import FORCE_DROP
 from starrocks_operator.status import transitions
 from starrocks_operator.step import StepKind
 from tests.unit.membership_world import World
-from tests.unit.test_membership_nodes import HELD, SCHEDULING, drain, member, record, scaling_in
+from tests.unit.test_membership_nodes import AUTO_DROP, HELD, SCHEDULING, drain, member, record, scaling_in
 
 POD = "sample-be-3"
 
@@ -41,6 +41,25 @@ def test_a_stall_names_the_way_out() -> None:
     world = stalled("")
     said = found(world)["ScaleInStalled"]
     assert f'{FORCE_DROP}: "{POD}@{world.raw["metadata"]["generation"]}"' in said
+
+
+def test_nobody_is_invited_to_lose_data_before_the_cause_is_known() -> None:
+    world = stalled("")
+    world.answers = {"settings": {AUTO_DROP: "false"}}
+    world.backends[3] = replace(world.backends[3], alive=True)
+    world.look()
+    said = found(world)["ScaleInStalled"]
+    assert "the cause is not known yet" in said
+    assert FORCE_DROP not in said
+
+
+def test_what_is_named_while_fe_moves_nothing_is_not_asked_for_again() -> None:
+    world = stalled()
+    world.answers = {"settings": HELD | {SCHEDULING: "0"}}
+    world.look()
+    said = found(world)["ScaleInStalled"]
+    assert "names it; that counts when FE is seen to be free to move tablets" in said
+    assert "set the annotation" not in said
 
 
 def test_what_is_named_is_said_first_and_then_shrunk_and_dropped_with_force() -> None:

@@ -244,7 +244,8 @@ def test_tablets_in_the_recycle_bin_hold_it_up() -> None:
     tablets.drop_table("db", "plain")
     made.wish(be=3)
     made.until(lambda: "ScaleInStalled" in reasons(made), "the stall to be said")
-    assert "recycle bin" in made.condition("Degraded")["message"]
+    assert "the cause is not known yet" in made.condition("Degraded")["message"]
+    made.until(lambda: "recycle bin" in made.condition("Degraded")["message"], "the cause to be said")
     tablets.empty_recycle_bin()
     finish(made)
 
