@@ -59,7 +59,8 @@ def _entry(case: Case, row: ComputeRow, kind: Kind, ground: Ground, decision: De
     memory, now = ground.memory, ground.now
     if case.wish != Wish.MEMBER:
         yield "leavingSince", written(memory.leaving_since(row) or now)
-    shows = row.decommissioned if kind.holds_tablets else blacklisted(row, ground)
+    # Who does not answer may have it on its list, and is told when it does.
+    shows = row.decommissioned if kind.holds_tablets else blacklisted(row, ground) or ground.unheard
     if (at := _ordered_at(row, decision.step, memory, now, shows=shows)) is not None:
         yield "orderedBy", US
         yield "orderedAt", written(at)
