@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from ipaddress import ip_address
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.auto_drop import auto_drop_of
@@ -18,6 +17,7 @@ from starrocks_operator.membership.drain import (
     stall,
     watch,
 )
+from starrocks_operator.membership.hosts import is_address
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, NodeSlot, Standing, Wish, case_of
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.shrink import shrink
@@ -133,17 +133,9 @@ def _nameless(roster: Roster[ComputeRow], slot: NodeSlot, now: datetime) -> str:
     began = slot.pod.running_since if slot.pod is not None else None
     fresh = began is None or now - began < UNNOTICED
     for row in roster.foreign:
-        if _is_address(row.host) and (not row.alive or (fresh and row.tablets != 0)):
+        if is_address(row.host) and (not row.alive or (fresh and row.tablets != 0)):
             return f"{row.host}, which {'has tablets' if row.alive else 'is dead'},"
     return ""
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _add(slot: NodeSlot, kind: Kind) -> Outlook:
