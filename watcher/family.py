@@ -1,7 +1,9 @@
 """The processes that we started, and their end: none outlives the watcher.
 
 Ansible's workers open sessions of their own and pexpect tells ansible-playbook to ignore hang-ups, so neither process
-groups nor terminals reach everyone. The tree is walked instead; orphans come to us, as we are their subreaper.
+groups nor terminals reach everyone. The tree is walked instead; orphans come to us, as we are their subreaper. And
+for a parent that is killed without a word, ansible-playbook is told by the kernel, and so are its forks (`lifeline`,
+among the plugins).
 """
 
 from __future__ import annotations
@@ -29,6 +31,13 @@ def die_with_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C in the terminal is the watcher's to handle
     adopt_orphans()
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def be_killed_with(parent: int) -> None:
+    """For ansible-playbook, before it begins: when this parent dies, even by SIGKILL, it dies at once."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before we could say so
+        os._exit(1)
 
 
 def descendants(root: int | None = None) -> list[int]:

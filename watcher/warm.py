@@ -1,4 +1,4 @@
-"""A warm parent for Ansible: runs begin as forks of a process that has imported everything already.
+"""How ansible-runner starts ansible-playbook: as a fork that dies with its parent, and as a rule a warm one.
 
 Most of a small run is imports: Ansible, the Kubernetes client, our own model. ansible-runner starts the command
 `ansible-playbook` under a pseudo-terminal; between fork and exec the child turns to the code that the parent has in
@@ -13,13 +13,15 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import ansible_runner
 import ansible_runner.runner
 import pexpect  # type: ignore[import-untyped]
+
+from watcher.family import be_killed_with
 
 PRELOADED = (
     "ansible.cli.playbook",
@@ -49,6 +51,7 @@ def environment() -> dict[str, str]:
 def preload() -> None:
     """Import what every run needs, and make ansible-runner fork instead of exec; unless that is not wanted."""
     if os.environ.get("STARROCKS_WARM_ANSIBLE") == "0":
+        _start_with(_spawn_cold)
         return
     told = environment()
     os.environ.update(told)
@@ -56,18 +59,28 @@ def preload() -> None:
         importlib.import_module(name)
     for name in told:
         del os.environ[name]  # ansible-runner would take it for the user's own choice
+    _start_with(_spawn)
+
+
+def _start_with(spawn: Callable[..., pexpect.spawn]) -> None:
     ansible_runner.runner.pexpect = SimpleNamespace(
-        spawn=_spawn, exceptions=pexpect.exceptions, EOF=pexpect.EOF, TIMEOUT=pexpect.TIMEOUT
+        spawn=spawn, exceptions=pexpect.exceptions, EOF=pexpect.EOF, TIMEOUT=pexpect.TIMEOUT
     )
 
 
 def _spawn(command: str, arguments: Sequence[str], *, env: Mapping[str, str], **options: Any) -> pexpect.spawn:
-    become = functools.partial(_become, [command, *arguments], env)
+    become = functools.partial(_become, [command, *arguments], env, os.getpid())
     return pexpect.spawn(command, list(arguments), env=env, preexec_fn=become, **options)
 
 
-def _become(arguments: list[str], env: Mapping[str, str]) -> None:
+def _spawn_cold(command: str, arguments: Sequence[str], *, env: Mapping[str, str], **options: Any) -> pexpect.spawn:
+    bound = functools.partial(be_killed_with, os.getpid())  # what the kernel was told outlives the exec
+    return pexpect.spawn(command, list(arguments), env=env, preexec_fn=bound, **options)
+
+
+def _become(arguments: list[str], env: Mapping[str, str], parent: int) -> None:
     """In the child: be ansible-playbook. Does not return."""
+    be_killed_with(parent)
     os.closerange(3, 4096)  # among them the pipe that pexpect waits on until it is closed, as exec would do
     os.environ.clear()
     os.environ.update(env)

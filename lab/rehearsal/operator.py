@@ -31,6 +31,7 @@ from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.status import status_of
 from starrocks_operator.step import Step
+from starrocks_operator.wish import wish_objection
 from watcher.attempts import Attempts
 
 T = TypeVar("T")
@@ -177,8 +178,7 @@ class Operator:
         cluster = StarRocksCluster.parse(self._raw())
 
         def objection() -> str:
-            changed = StarRocksCluster.parse(self._raw()).generation != cluster.generation
-            return self._lease_objection() or ("the spec was changed meanwhile" if changed else "")
+            return self._lease_objection() or wish_objection(StarRocksCluster.parse(self._raw()), decided=cluster)
 
         outcome, message = take(
             step,

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.starrocks.operator.plugins.plugin_utils.lifeline import end_with_parent
 from ansible_collections.starrocks.operator.plugins.plugin_utils.outcome import (
     Outcome,
     pod_template,
@@ -57,6 +58,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
+        end_with_parent()
         _, arguments = self.validate_argument_spec(
             argument_spec=ARGUMENTS,
             mutually_exclusive=[("component", "objects", "prune")],

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.starrocks.operator.plugins.modules.member import answer
+from ansible_collections.starrocks.operator.plugins.plugin_utils.lifeline import end_with_parent
 
 ARGUMENTS = {"cluster_file": {"type": "path", "required": True}}
 
@@ -24,6 +25,7 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
+        end_with_parent()
         _, arguments = self.validate_argument_spec(argument_spec=ARGUMENTS)
         result: dict[str, Any] = answer(arguments["cluster_file"], check_mode=self._task.check_mode)
         return result | ({"failed": True, "msg": result["message"]} if result["outcome"] == "failed" else {})

@@ -88,6 +88,7 @@ try:
     from starrocks_operator.frontend.take import take
     from starrocks_operator.lease import lease_objection
     from starrocks_operator.step import Step
+    from starrocks_operator.wish import wish_objection
 except ImportError:
     pass  # fresh.DOMAIN_MISSING tells
 
@@ -167,11 +168,8 @@ def lease_problem(api, operator):
 
 
 def wish_problem(api, cluster):
-    """Why the spec that the step was decided for is not the spec any more; empty if it is."""
-    now = fresh.read_cluster(api, cluster.namespace, cluster.name)
-    if now is None or now.uid != cluster.uid or now.is_deleted:
-        return "the cluster is gone"
-    return "" if now.generation == cluster.generation else "the spec was changed meanwhile"
+    """Why what the step was decided for is not wished any more; empty if it is."""
+    return wish_objection(fresh.read_cluster(api, cluster.namespace, cluster.name), decided=cluster)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ differs between installations, and cluster `a` must never mistake a node of clus
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from starrocks_operator.objects.names import CLUSTER_DOMAIN
 
@@ -46,3 +47,12 @@ class Group:
             return None
         labels = host.lower().rstrip(".").split(".")
         return ".".join(labels[4:]) if len(labels) > 4 and labels[3] == "svc" else None
+
+
+def is_address(host: str) -> bool:
+    """Whether a member is known by an address: when its pod is gone, nothing tells whose it was."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

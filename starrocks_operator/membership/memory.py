@@ -18,10 +18,13 @@ from starrocks_operator.model.status import Member
 from starrocks_operator.objects.config_maps import MARKER_MEMORY, marker_data
 from starrocks_operator.observed import Children, ComputeRow
 
-__all__ = ["ORDER_OUTSTANDING", "US", "Memory", "Progress"]
+__all__ = ["ARRIVED", "ORDER_OUTSTANDING", "US", "Memory", "Progress"]
 
 ORDER_OUTSTANDING = timedelta(seconds=60)
 """So long after it was recorded, an order that FE does not show yet may still arrive there."""
+
+ARRIVED = frozenset({"draining", "drained", "given-up", "stalled"})
+"""The states, in status.members, of those whom FE showed as told by us."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +52,9 @@ class Memory:
         status = cluster.status
         members: Iterable[Member] = status.members if status else ()
         held = {setting.name: setting.was for setting in status.held_settings} if status else {}
-        if not members and not held:
+        if not members:  # before FE has been asked, a new status tells of settings, and of no member
             text = marker_data(cluster, children).get(MARKER_MEMORY, "")
-            members, held = members_in(text), held_in(text)
+            members, held = members_in(text), held_in(text) | held
         return cls(members={(member.host.lower(), member.id or ""): member for member in members}, held=held)
 
     @property
@@ -71,6 +74,13 @@ class Memory:
         """Whether it was us who told FE to take this very row out of service."""
         member = self.member(row)
         return member is not None and member.ordered_by == US
+
+    def may_arrive(self, row: ComputeRow, now: datetime) -> bool:
+        """Whether we wrote an order down that FE has not shown yet, and still may."""
+        member = self.member(row)
+        at = instant(member.ordered_at) if member and member.ordered_by == US else None
+        arrived = member is not None and member.state in ARRIVED
+        return at is not None and not arrived and now - at < ORDER_OUTSTANDING
 
     def leaving_since(self, row: ComputeRow) -> datetime | None:
         member = self.member(row)

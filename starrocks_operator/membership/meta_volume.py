@@ -7,6 +7,7 @@ claim is deleted, and Kubernetes makes a new one: only while FE does not list th
 from __future__ import annotations
 
 from starrocks_operator.membership.frontend_table import FrontendSlot, Ground
+from starrocks_operator.membership.hosts import is_address
 from starrocks_operator.membership.lost_volume import CLOCK_MARGIN, added_at, born_at, meta_born_at, meta_claim
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.slots import Roster
@@ -41,8 +42,11 @@ def renew(slot: FrontendSlot, roster: Roster[FrontendRow], ground: Ground) -> Ou
     """The claim first, which Kubernetes keeps until its pod is gone; then the pod, if there still is one."""
     if seer := _listed_by(slot, roster, ground.view):
         return Outlook(waits=(f"frontend {slot.name} returns when {seer} has forgotten its old member",))
-    if nameless := next((row.host for row in roster.foreign if not row.alive), ""):
-        return Outlook(waits=(f"frontend {slot.name} returns when the dead {nameless} is known not to be it",))
+    # FE may still take one for alive that has just died, and whose address no pod has any more.
+    nameless = next((row for row in roster.foreign if not row.alive or is_address(row.host)), None)
+    if nameless is not None:
+        which = nameless.host if nameless.alive else f"the dead {nameless.host}"
+        return Outlook(waits=(f"frontend {slot.name} returns when {which} is known not to be it",))
     wait = f"frontend {slot.name} returns: it was dropped, so its metadata volume is replaced"
     claim = _claim_of(slot, ground)
     if claim is not None and not claim["metadata"].get("deletionTimestamp"):

@@ -15,7 +15,7 @@ from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import ComponentName, StarRocksCluster
 from starrocks_operator.model.status import Member
 from starrocks_operator.objects.names import stateful_set_name
-from starrocks_operator.observed import Children, Observed, Questions
+from starrocks_operator.observed import Children, Observed, Outcome, Questions
 
 STALL_SECONDS = "starrocks.com/stall-seconds"
 """Annotation: how long a leaving backend may lose no tablet until `ScaleInStalled` is said."""
@@ -39,6 +39,7 @@ def node_ground(
         settings=view.settings if view else None,
         replication=view.replication if view else None,
         blacklists=view.blacklists if view else None,
+        unheard=view is not None and any(answer.outcome != Outcome.ANSWERED for answer in view.answers),
         drain=_seconds(cluster.annotations, DRAIN_SECONDS, DEFAULT_DRAIN),
         stall=_seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL),
         named=NamedLoss.of(cluster),

@@ -108,6 +108,7 @@ class Ground:
     replication: the most replicas that any partition has; None: unknown.
     blacklists: by frontend, ids of the compute nodes that it sends no queries; empty: FE has no such lists; None:
         unknown.
+    unheard: whether a frontend was asked and did not answer: its list is as it was.
     drain: how long a leaving node may take to finish its queries.
     stall: how long without progress until a person is told.
     named: the backend whose loss its owner named.
@@ -120,6 +121,7 @@ class Ground:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklists: Mapping[str, frozenset[str]] | None = None
+    unheard: bool = False
     drain: timedelta = DEFAULT_DRAIN
     stall: timedelta = DEFAULT_STALL
     named: NamedLoss = field(default_factory=NamedLoss)

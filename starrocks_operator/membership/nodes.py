@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from ipaddress import ip_address
+from datetime import datetime, timedelta
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.auto_drop import auto_drop_of
@@ -17,6 +17,7 @@ from starrocks_operator.membership.drain import (
     stall,
     watch,
 )
+from starrocks_operator.membership.hosts import is_address
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, NodeSlot, Standing, Wish, case_of
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.shrink import shrink
@@ -40,6 +41,9 @@ ORDER = (
 )
 """Which move goes first: what is taken back, then who joins, then what was begun is ended. FE's hold goes before all
 that empties a node, and is given up after everything else."""
+
+UNNOTICED = timedelta(seconds=60)
+"""So long at most FE takes a dead backend for alive."""
 
 
 def cases_of(roster: Roster[ComputeRow], kind: Kind, ground: Ground) -> tuple[Case, ...]:
@@ -81,7 +85,7 @@ def _act(
     objection: Sequence[Finding],
 ) -> Outlook:
     if case.move == Move.SHRINK:
-        return _shrink(case, cases, roster, kind)
+        return _shrink(case, cases, roster, kind, now=ground.now)
     if case.move == Move.ORDER:
         return order(case, kind, ground, objection=objection)
     simple: Mapping[Move, Callable[[], Outlook]] = {
@@ -92,12 +96,12 @@ def _act(
         Move.FORFEIT: lambda: forfeit(case, kind, ground),
         Move.WAIT: lambda: Outlook(waits=(_wait(case, kind),)),
         Move.REPORT: lambda: _report(case, kind),
-        Move.REST: Outlook,
+        Move.REST: lambda: _rest(case, kind, ground),
     }
     return simple[case.move]()
 
 
-def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind: Kind) -> Outlook:
+def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind: Kind, *, now: datetime) -> Outlook:
     slot = case.slot
     name = f"{kind.word} {slot.name}"
     if slot.ordinal != roster.live - 1:
@@ -105,8 +109,8 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
         return Outlook(waits=(wait,), pace=PATIENT)
     if any(other.slot is slot and other.move != Move.SHRINK for other in cases):
         return Outlook(waits=(f"{name} is registered twice, and may not leave yet under its other id",))
-    if case.row is None and kind.holds_tablets and (nameless := _nameless(roster)):
-        wait = f"{name} is not registered by its name: it leaves when the dead {nameless} is known not to be it"
+    if case.row is None and kind.holds_tablets and (nameless := _nameless(roster, slot, now)):
+        wait = f"{name} is not registered by its name: it leaves when {nameless} is known not to be it"
         return Outlook(waits=(wait,), pace=PATIENT)
     what = "is not registered" if case.row is None else drained_word(case, kind)
     stays = " Its volume stays." if kind.holds_tablets else ""
@@ -121,17 +125,17 @@ def _shrink(case: Case, cases: Sequence[Case], roster: Roster[ComputeRow], kind:
     )
 
 
-def _nameless(roster: Roster[ComputeRow]) -> str:
-    """A dead backend that is registered by an address that no pod has any more: it may be any of ours."""
-    return next((row.host for row in roster.foreign if not row.alive and _is_address(row.host)), "")
+def _nameless(roster: Roster[ComputeRow], slot: NodeSlot, now: datetime) -> str:
+    """A backend that is registered by an address that no pod has any more: it may be any of ours.
 
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
+    One that FE counts as alive may be one that has just died, unless our pod has run since before that.
+    """
+    began = slot.pod.running_since if slot.pod is not None else None
+    fresh = began is None or now - began < UNNOTICED
+    for row in roster.foreign:
+        if is_address(row.host) and (not row.alive or (fresh and row.tablets != 0)):
+            return f"{row.host}, which {'has tablets' if row.alive else 'is dead'},"
+    return ""
 
 
 def _add(slot: NodeSlot, kind: Kind) -> Outlook:
@@ -174,6 +178,13 @@ def _wait(case: Case, kind: Kind) -> str:
         return f"{name} is not alive: {slot.pod_words}"
     error = case.row.error if case.row else ""
     return f"{name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
+
+
+def _rest(case: Case, kind: Kind, ground: Ground) -> Outlook:
+    """Until an order of ours cannot arrive any more, it stays noted; it must not be taken for ours for ever after."""
+    if case.row is None or not ground.memory.may_arrive(case.row, ground.now):
+        return Outlook()
+    return Outlook(waits=(f"{kind.word} {case.slot.name} is wanted again: an order that it leaves may still reach FE",))
 
 
 def _report(case: Case, kind: Kind) -> Outlook:

@@ -16,6 +16,10 @@ from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Accounts, FrontendView, Observed, Outcome
+from starrocks_operator.step import StepKind
+
+TAKING_BACK = frozenset({StepKind.CANCEL_DECOMMISSION, StepKind.UNBLACKLIST_COMPUTE_NODE})
+"""Steps that wait for nobody: while another component's step fails again and again, the node would be emptied."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +64,17 @@ def plan(situation: Situation) -> Outlook:
     )
     outlook = outlook.then(observers.plan(situation.rosters.observers, situation.rosters.fe, observer_ground))
     ground = node_ground(situation.cluster, observed, since=situation.founding.at, grace=situation.grace)
+    others = []
     if view.backends is not None:
-        outlook = outlook.then(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))
+        others.append(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))
     if view.compute_nodes is not None:
-        outlook = outlook.then(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
+        others.append(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
+    back = next((part.step for part in others if part.step is not None and part.step.kind in TAKING_BACK), None)
+    for part in others:
+        outlook = outlook.then(part)
     blocked = any(finding.blocks != "nothing" for finding in guards)
     return Outlook(
-        step=None if blocked else outlook.step,
+        step=None if blocked else back or outlook.step,
         waits=outlook.waits,
         findings=guards + outlook.findings,
         pace=outlook.pace,

@@ -15,7 +15,7 @@ from starrocks_operator.decision import Decision
 from starrocks_operator.membership import Rosters
 from starrocks_operator.membership.auto_drop import AUTO_DROP
 from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
-from starrocks_operator.membership.memory import ORDER_OUTSTANDING, US, Memory
+from starrocks_operator.membership.memory import US, Memory
 from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Standing, Wish, blacklisted
 from starrocks_operator.membership.nodes import cases_of
@@ -30,7 +30,6 @@ GIVEN_UP = "given-up"
 
 _ORDERS = (StepKind.DECOMMISSION_BACKEND, StepKind.BLACKLIST_COMPUTE_NODE)
 _STATES = {Standing.DRAINING: "draining", Standing.DRAINED: "drained", Standing.GIVEN_UP: GIVEN_UP}
-_ARRIVED = frozenset({*_STATES.values(), "stalled"})
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ def _entry(case: Case, row: ComputeRow, kind: Kind, ground: Ground, decision: De
     memory, now = ground.memory, ground.now
     if case.wish != Wish.MEMBER:
         yield "leavingSince", written(memory.leaving_since(row) or now)
-    shows = row.decommissioned if kind.holds_tablets else blacklisted(row, ground)
+    # Who does not answer may have it on its list, and is told when it does.
+    shows = row.decommissioned if kind.holds_tablets else blacklisted(row, ground) or ground.unheard
     if (at := _ordered_at(row, decision.step, memory, now, shows=shows)) is not None:
         yield "orderedBy", US
         yield "orderedAt", written(at)
@@ -96,9 +96,7 @@ def _ordered_at(row: ComputeRow, step: Step | None, memory: Memory, now: datetim
         return before or now
     if before is None or shows:
         return before
-    if member and member.state in _ARRIVED:  # FE showed it, and does no more: it was taken back
-        return None
-    return before if now - before < ORDER_OUTSTANDING else None
+    return before if memory.may_arrive(row, now) else None  # if FE showed it, and does no more, it was taken back
 
 
 def held_settings(

@@ -217,11 +217,43 @@ def test_an_order_that_never_arrived_is_forgotten_when_it_cannot_arrive_any_more
     world = scaling_in()
     record(world)
     world.raw["spec"]["starRocksBeSpec"]["replicas"] = 5
-    assert record(world).step is None
+    decision = record(world)
+    assert decision.step is None
     assert member(world, 4)["orderedBy"] == "operator"
+    assert decision.waits, "who waits for nothing is not looked at again, and the order would stay noted"
     world.now = world.now.replace(minute=2)
-    record(world)
+    assert record(world).waits == ()
     assert "orderedBy" not in member(world, 4)
+
+
+def test_taking_back_waits_for_no_other_component() -> None:
+    """A frontend that FE refuses to add would be tried again and again, and the backend emptied meanwhile."""
+    world = scaling_in()
+    drain(world, 4, left=7)
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 5
+    del world.frontends[2]
+    world.look()
+    step = world.decide().step
+    assert step is not None
+    assert step.kind == StepKind.CANCEL_DECOMMISSION
+
+
+def test_a_status_that_was_lost_is_made_good_for_though_fe_cannot_be_asked_yet() -> None:
+    """The held setting is written to the new status before any member is known."""
+    world = scaling_in()
+    drain(world, 4, left=7)
+    world.raw["status"]["heldSettings"] = [{"name": AUTO_DROP, "was": "true", "since": at(0)}]
+    record(world)
+    world.remember()
+    view, world.raw["status"], world.view = world.view, {}, None
+    record(world)
+    world.remember()
+    world.view = view
+    world.raw["spec"]["starRocksBeSpec"]["replicas"] = 5
+    decision = record(world)
+    assert decision.step is not None
+    assert decision.step.kind == StepKind.CANCEL_DECOMMISSION
+    assert not decision.findings
 
 
 def test_a_row_with_a_new_id_was_not_told_by_us() -> None:
@@ -495,16 +527,26 @@ def test_a_backend_registered_twice_leaves_only_as_both() -> None:
     assert (decision.step.kind, decision.step.fact("id")) == (StepKind.DECOMMISSION_BACKEND, "999")
 
 
-def test_a_dead_backend_that_is_known_by_an_old_address_may_be_the_one_that_is_to_leave() -> None:
-    """Its pod came back with another address and did not register: FE still counts tablets on it."""
+@pytest.mark.parametrize(("alive", "said"), [(False, "is dead"), (True, "has tablets")])
+def test_a_backend_that_is_known_by_an_old_address_may_be_the_one_that_is_to_leave(alive: bool, said: str) -> None:
+    """Its pod went, or came back with another address: FE counts tablets on it, and takes it for alive for a while."""
     world = scaling_in(be=4)
-    world.backends[3] = replace(world.backends[3], host="10.0.0.9", alive=False)
+    world.backends[3] = replace(world.backends[3], host="10.0.0.9", alive=alive)
     world.remove("Pod", "sample-be-3")
     world.look()
     decision = world.decide()
     assert decision.step is None
-    assert "when the dead 10.0.0.9 is known not to be it" in " ".join(decision.waits)
+    assert f"when 10.0.0.9, which {said}, is known not to be it" in " ".join(decision.waits)
     del world.backends[3]
+    world.look()
+    step = world.decide().step
+    assert step is not None
+    assert step.kind == StepKind.SHRINK_STATEFUL_SET
+
+
+def test_a_living_backend_by_address_is_another_when_our_pod_has_long_been_running() -> None:
+    world = scaling_in(be=4)
+    world.backends[3] = replace(world.backends[3], host="10.0.0.9")
     world.look()
     step = world.decide().step
     assert step is not None

@@ -158,6 +158,24 @@ def test_a_busy_compute_node_gets_no_new_queries_and_finishes_the_old_ones() -> 
     finish(made)
 
 
+def test_a_frontend_that_was_cut_off_is_told_when_it_is_back() -> None:
+    """It missed that the compute node stays, and would send it no query for ever."""
+    made = rehearsal(be=3, cn=3, tablets=0)
+    made.stage.world.options.features = lambda version: replace(features(version), compute_node_blacklist=True)
+    made.stage.fault(f"{NAME}-cn-2", "queries", value=3)
+    made.wish(cn=2)
+    made.until(lambda: all(shut_off(made)), "all to be told")
+    cut_off = made.stage.followers(NAME)[0]
+    made.stage.fault(cut_off, "hang")
+    made.let(30)
+    made.wish(cn=3)
+    made.let(120)
+    made.stage.fault(cut_off, "resume")
+    finish(made)
+    assert shut_off(made) == [set()] * 3
+    assert "orderedBy" not in member(made, f"{NAME}-cn-2")
+
+
 def test_queries_that_never_end_do_not_hold_a_compute_node_for_ever() -> None:
     made = rehearsal(be=3, cn=3, tablets=0)
     made.annotate(query_drain_seconds="120")
