@@ -45,6 +45,9 @@ Toleration = Annotated[dict[str, Any], Kubernetes("V1Toleration")]
 TopologySpreadConstraint = Annotated[dict[str, Any], Kubernetes("V1TopologySpreadConstraint")]
 UpdateStrategy = Annotated[dict[str, Any], Kubernetes("V1StatefulSetUpdateStrategy")]
 
+Opaque = Annotated[dict[str, Any], WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})]
+"""One of Kubernetes' types that the CRD has no room for: judged only when the object that carries it is made."""
+
 QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import GRACE_PERIOD_SECONDS, RUN_AS, Component
+from starrocks_operator.decision import Customs
 from starrocks_operator.model import ComponentSpec, LoadSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import port_of, ports_of
 from starrocks_operator.objects.environment import custom_root, environment, root_path
@@ -21,11 +22,17 @@ Properties = Mapping[str, Mapping[str, str]]
 
 
 def pod_template(
-    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, properties: Properties
+    cluster: StarRocksCluster,
+    component: Component,
+    spec: ComponentSpec,
+    properties: Properties,
+    *,
+    customs: Customs,
 ) -> dict[str, Any]:
     """properties: the configuration files by component; a backend needs the frontends' for their query port."""
-    volumes = volumes_of(component, spec)
+    volumes = volumes_of(component, spec, plain_names=customs.plain_volume_names)
     main = _main_container(cluster, component, spec, properties=properties, volumes=volumes)
+    main["env"] = [entry for entry in main["env"] if _is_given(entry["name"], spec, customs)]
     metadata = {
         "name": stateful_set_name(cluster, component.name) if component.template_named else None,
         "namespace": cluster.metadata.namespace,
@@ -33,6 +40,11 @@ def pod_template(
         "annotations": dict(spec.annotations),
     }
     return {"metadata": without_empty(metadata), "spec": _pod_spec(spec, main, volumes)}
+
+
+def _is_given(name: str, spec: ComponentSpec, customs: Customs) -> bool:
+    """The user's variables always are."""
+    return name not in customs.withheld_variables or any(entry.get("name") == name for entry in spec.env_vars)
 
 
 def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> dict[str, Any]:
@@ -65,6 +77,7 @@ def placement(spec: LoadSpec) -> dict[str, Any]:
         "imagePullSecrets": list(spec.image_pull_secrets),
         "nodeSelector": dict(spec.node_selector),
         "schedulerName": spec.scheduler_name,
+        "priorityClassName": spec.priority_class_name,
         "automountServiceAccountToken": False,
         "shareProcessNamespace": spec.share_process_namespace,
     }
