@@ -47,6 +47,16 @@ def _is_given(name: str, spec: ComponentSpec, customs: Customs) -> bool:
     return name not in customs.withheld_variables or any(entry.get("name") == name for entry in spec.env_vars)
 
 
+def _host_aliases(spec: ComponentSpec) -> list[dict[str, Any]]:
+    """One entry for each address: pods may have more, but server-side apply cannot keep two apart."""
+    merged: dict[Any, dict[str, Any]] = {}
+    for alias in spec.host_aliases:
+        before = merged.get(alias.get("ip"))
+        names = {"hostnames": [*(before.get("hostnames") or ()), *(alias.get("hostnames") or ())]} if before else {}
+        merged[alias.get("ip")] = {**alias, **names}
+    return list(merged.values())
+
+
 def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> dict[str, Any]:
     grace_period = spec.termination_grace_period_seconds
     content = {
@@ -54,7 +64,7 @@ def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> di
         "containers": [main, *spec.sidecars],
         "volumes": volumes.volumes,
         "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS if grace_period is None else grace_period,
-        "hostAliases": list(spec.host_aliases),
+        "hostAliases": _host_aliases(spec),
         "dnsPolicy": spec.dns_policy,
         "dnsConfig": spec.dns_config,
         **placement(spec),
@@ -74,7 +84,7 @@ def placement(spec: LoadSpec) -> dict[str, Any]:
         "affinity": spec.affinity,
         "topologySpreadConstraints": list(spec.topology_spread_constraints),
         "tolerations": list(spec.tolerations),
-        "imagePullSecrets": list(spec.image_pull_secrets),
+        "imagePullSecrets": list({secret.get("name"): secret for secret in spec.image_pull_secrets}.values()),
         "nodeSelector": dict(spec.node_selector),
         "schedulerName": spec.scheduler_name,
         "priorityClassName": spec.priority_class_name,
