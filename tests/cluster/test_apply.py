@@ -25,7 +25,7 @@ from starrocks_operator.objects.drift import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOK = ROOT / "playbooks" / "cluster.yml"
-PLURALS = ("configmaps", "services", "statefulsets", "horizontalpodautoscalers", "poddisruptionbudgets")
+PLURALS = ("configmaps", "services", "statefulsets", "deployments", "horizontalpodautoscalers", "poddisruptionbudgets")
 JSON = ("-o", "json", "--show-managed-fields")
 CLUSTER = {
     "apiVersion": "starrocks.com/v1",
