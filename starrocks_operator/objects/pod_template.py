@@ -47,13 +47,21 @@ def _is_given(name: str, spec: ComponentSpec, customs: Customs) -> bool:
     return name not in customs.withheld_variables or any(entry.get("name") == name for entry in spec.env_vars)
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []  # v1alpha1 does not look into it
+
+
 def _host_aliases(spec: ComponentSpec) -> list[dict[str, Any]]:
     """One entry for each address: pods may have more, but server-side apply cannot keep two apart."""
-    merged: dict[Any, dict[str, Any]] = {}
+    merged: dict[str, dict[str, Any]] = {}
     for alias in spec.host_aliases:
-        before = merged.get(alias.get("ip"))
-        names = {"hostnames": [*(before.get("hostnames") or ()), *(alias.get("hostnames") or ())]} if before else {}
-        merged[alias.get("ip")] = {**alias, **names}
+        before = merged.get(str(alias.get("ip")))
+        names = (
+            {"hostnames": [name for each in (before, alias) for name in _listed(each.get("hostnames"))]}
+            if before
+            else {}
+        )
+        merged[str(alias.get("ip"))] = {**alias, **names}
     return list(merged.values())
 
 
@@ -84,7 +92,7 @@ def placement(spec: LoadSpec) -> dict[str, Any]:
         "affinity": spec.affinity,
         "topologySpreadConstraints": list(spec.topology_spread_constraints),
         "tolerations": list(spec.tolerations),
-        "imagePullSecrets": list({secret.get("name"): secret for secret in spec.image_pull_secrets}.values()),
+        "imagePullSecrets": list({str(secret.get("name")): secret for secret in spec.image_pull_secrets}.values()),
         "nodeSelector": dict(spec.node_selector),
         "schedulerName": spec.scheduler_name,
         "priorityClassName": spec.priority_class_name,
