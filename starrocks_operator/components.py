@@ -56,6 +56,7 @@ class Component:
     process: the program that its main container runs, by its name in the image; observers run the frontends'.
     graceful_from: per minor version, the first release whose stop script knows `-g`; others know it always.
     member_port: the port by which FE knows a member of this kind.
+    client_port: the external Service's port that clients use first.
     template_named: whether the pod template carries the workload's name.
     claim_retention: the fields of persistentVolumeClaimRetentionPolicy that are passed on.
     frontend_service: the value of FE_SERVICE_NAME.
@@ -73,6 +74,7 @@ class Component:
     headless_ports: tuple[Exposed, ...]
     health_port: str
     member_port: str
+    client_port: str
     default_volumes: tuple[DefaultVolume, ...]
     graceful_from: tuple[tuple[int, int, int], ...] = ()
     template_named: bool
@@ -140,6 +142,7 @@ FE = Component(
     headless_ports=_exposed(("query-port", "query")),
     health_port="http",
     member_port="edit-log",
+    client_port="query",
     default_volumes=(
         DefaultVolume(name="fe-meta", suffixes=("meta",), path="meta", precious=True),
         DefaultVolume(name="fe-log", suffixes=("log",), path="log"),
@@ -166,6 +169,7 @@ BE = Component(
     headless_ports=_exposed(*_COMPUTE_HEADLESS),
     health_port="webserver",
     member_port="heartbeat",
+    client_port="webserver",
     default_volumes=(
         DefaultVolume(name="be-data", suffixes=("data", "storage"), path="storage", precious=True),
         DefaultVolume(name="be-log", suffixes=("log",), path="log"),
@@ -188,6 +192,7 @@ CN = Component(
     headless_ports=_exposed(*_COMPUTE_HEADLESS),
     health_port="webserver",
     member_port="heartbeat",
+    client_port="webserver",
     default_volumes=(DefaultVolume(name="cn-log", suffixes=("log",), path="log"),),
     graceful_from=((3, 3, 17), (3, 4, 6), (3, 5, 2)),
     template_named=False,
@@ -208,6 +213,7 @@ FE_PROXY = Component(
     health_port="http",
     health_path="/nginx/health",
     member_port="",
+    client_port="http-port",
     default_volumes=(),
     template_named=False,
     claim_retention=(),

@@ -14,6 +14,27 @@ COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa", "fe_proxy")  # in the orde
 
 
 @dataclass(frozen=True, kw_only=True)
+class Customs:
+    """Two settings of the official operator that show in its pod templates: adopted pods must not restart.
+
+    withheld_variables: names of ours that no container gets (its KUBE_STARROCKS_UNSUPPORTED_ENVS).
+    plain_volume_names: volumes of mounted ConfigMaps and Secrets have their name (its --volume-name-with-hash=false).
+    """
+
+    withheld_variables: tuple[str, ...] = ()
+    plain_volume_names: bool = False
+
+    @classmethod
+    def of(cls, context: Mapping[str, Any]) -> Customs:
+        """Those in the document of a Context."""
+        told = context.get("customs") or {}
+        return cls(**{**told, "withheld_variables": tuple(told.get("withheld_variables", ()))})
+
+
+NO_CUSTOMS = Customs()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """What building the objects needs besides the CR: decided once, by the watcher, and handed to the roles as JSON.
 
@@ -29,6 +50,7 @@ class Context:
     frontend_claims: the frontends' volume claims, which carry the cluster id.
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
     memory: what must not be forgotten of members on their way out, as lines for the marker.
+    customs: what the operator was told of pod templates, for all clusters alike.
     """
 
     profile: str
@@ -44,6 +66,7 @@ class Context:
     live: Mapping[str, int] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
     domain: str = "cluster.local"
+    customs: Customs = NO_CUSTOMS
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -51,7 +74,7 @@ class Context:
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Context:
         lists = {name: tuple(document.get(name, ())) for name in ("components", "frontend_claims", "memory")}
-        return cls(**{**document, **lists})
+        return cls(**{**document, **lists, "customs": Customs.of(document)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,15 +57,11 @@ def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Findin
 def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
     """What the resource may say, as the official operator's may, and this operator does not do yet."""
     spec = cluster.spec
-    fields = [
-        *(["disasterRecovery"] if spec.disaster_recovery is not None and spec.disaster_recovery.enabled else []),
-        *(["waitForFullRollout"] if spec.wait_for_full_rollout else []),
-    ]
-    if not fields:
+    if spec.disaster_recovery is None or not spec.disaster_recovery.enabled:
         return None
     return Finding(
         reason="FieldNotActedUpon",
-        message=f"{', '.join(fields)} {'is' if len(fields) == 1 else 'are'} accepted and not acted upon yet.",
+        message="disasterRecovery is accepted and not acted upon yet.",
         remark=True,
     )
 

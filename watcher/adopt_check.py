@@ -109,6 +109,7 @@ def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> d
 
 def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) -> dict[str, Any]:
     """What the roles are given, with every component due. profile: None is the one that a takeover leaves it with."""
+    settings = parse([])
     observed = read_fresh(api, cluster).observed
     context = context_of(
         cluster,
@@ -116,7 +117,8 @@ def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) ->
         workloads_of(cluster, observed.children),
         cluster_id="",
         default_profile="upstream",
-        domain="cluster.local",
+        domain=settings.dns_domain,
+        customs=settings.customs,
     )
     if profile is not None:
         context = replace(context, profile=profile)

@@ -79,7 +79,7 @@ def real(settings: Settings) -> Domain:
         parse=StarRocksCluster.parse,
         endpoints=endpoints,
         look=ask,
-        decide=partial(decide, domain=settings.dns_domain),
+        decide=partial(decide, domain=settings.dns_domain, customs=settings.customs),
         status_of=status_of,
         transitions=transitions,
         questions=questions_of,

@@ -84,6 +84,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.starrocks.operator.plugins.module_utils import fresh, hands
 
 try:
+    from starrocks_operator.decision import Customs
     from starrocks_operator.frontend import FrontendPool
     from starrocks_operator.frontend.take import take
     from starrocks_operator.lease import lease_objection
@@ -149,6 +150,7 @@ def attempt(play, check_mode):
             credentials=found.credentials,
             pool=pool,
             default_profile=operator.get("default_profile", "safe"),
+            customs=Customs.of(play.get("context") or {}),
             dry_run=check_mode,
             hand=lent.do,
             objection=objection,

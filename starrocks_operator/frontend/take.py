@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from starrocks_operator.decide import decide
-from starrocks_operator.decision import Decision
+from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision
 from starrocks_operator.deed import Deed, deed_of
 from starrocks_operator.frontend.account_act import perform_account
 from starrocks_operator.frontend.act import perform, perform_everywhere
@@ -40,6 +40,7 @@ def take(
     credentials: Credentials,
     pool: FrontendPool,
     default_profile: str,
+    customs: Customs = NO_CUSTOMS,
     dry_run: bool = False,
     hand: Hand | None = None,
     objection: Objection = lambda: "",
@@ -57,7 +58,7 @@ def take(
     questions = replace(questions_of(cluster, observed.children), root=wants_root(cluster, observed.accounts))
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
-    decision = decide(cluster, observed, default_profile=default_profile)
+    decision = decide(cluster, observed, default_profile=default_profile, customs=customs)
     again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"

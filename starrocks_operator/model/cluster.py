@@ -114,13 +114,14 @@ class StarRocksCluster(Model):
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Self:
-        """Read an object as the apiserver gives it. What the apiserver accepted never fails here."""
+        """Read an object as the apiserver gives it. What v1 expands in full never fails here; variables and
+        containers that the CRD has no room to expand may."""
         try:
             return cls.model_validate(dict(raw))
         except ValidationError as failure:
             metadata = raw.get("metadata") or {}
             where = "; ".join(
-                f"{'.'.join(str(part) for part in error['loc'])}: {error['msg'].lower()}" for error in failure.errors()
+                f"{'.'.join(str(part) for part in error['loc'])}: {_said(error['msg'])}" for error in failure.errors()
             )
             name = f"{metadata.get('namespace')}/{metadata.get('name')}"
             message = f"StarRocksCluster {name} cannot be read ({where}): correct these fields."
@@ -163,3 +164,8 @@ class StarRocksCluster(Model):
     def is_deleted(self) -> bool:
         """Whether the apiserver is already deleting it."""
         return self.metadata.deletion_timestamp is not None
+
+
+def _said(message: str) -> str:
+    """What pydantic says, without its own words for an error of ours."""
+    return message.removeprefix("Value error, ").lower()

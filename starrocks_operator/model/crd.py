@@ -39,6 +39,7 @@ _BRIEF_SPECS: dict[str, type[Model]] = {
     "starRocksFeObserverSpec": FrontendObserverSpec,
 }
 _BRIEF_STATUSES = ("starRocksFeProxyStatus", "starRocksFeObserverStatus", "starRocksBeStatus")
+_OPAQUE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _SCALE = {
     "specReplicasPath": ".spec.starRocksCnSpec.replicas",
     "statusReplicasPath": ".status.starRocksCnStatus.replicas",
@@ -102,9 +103,12 @@ def _full_schema() -> Schema:
 
 
 def _compact_schema() -> Schema:
-    """The same for v1alpha1, with Kubernetes' own types unexpanded and nothing described: two full ones do not fit."""
+    """The same for v1alpha1, with Kubernetes' own types unexpanded and nothing described: two full ones do not fit.
+
+    Its status is read by people and written by nobody: the operator writes that of v1.
+    """
     spec = structural(StarRocksClusterSpec, expanded=False)
-    schema = _with_rules(_with_spec(spec, structural(StarRocksClusterStatus)))
+    schema = _with_rules(_with_spec(spec, _OPAQUE))
     return {key: _without_descriptions(value) for key, value in schema.items()}
 
 

@@ -51,7 +51,7 @@ def _workload(
         yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
     if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
         yield scripts(cluster)
-    yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
+    yield headless_service(cluster, component, spec, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
     yield stateful_set(cluster, component, spec, context)
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
