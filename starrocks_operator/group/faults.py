@@ -23,7 +23,7 @@ _OUTCOMES = {
 
 def standing(group: ComputeNodeGroup, observed: Observed) -> tuple[Finding, ...]:
     """All of them, the frontends first."""
-    return (*_frontends(group, observed), *_pods(group, observed), *_missing(observed))
+    return (*_frontends(group, observed), *_pods(group, observed))
 
 
 def _frontends(group: ComputeNodeGroup, observed: Observed) -> Iterator[Finding]:
@@ -84,8 +84,3 @@ def _container(pod: Raw, state: Raw) -> Finding | None:
             degraded=True,
         )
     return None
-
-
-def _missing(observed: Observed) -> Iterator[Finding]:
-    for name in observed.missing_references:
-        yield Finding(reason="MissingReference", message=f"{name} does not exist; the pods wait for it.", degraded=True)

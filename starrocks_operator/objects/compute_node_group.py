@@ -29,3 +29,9 @@ def build_group(group: ComputeNodeGroup, *, replicas: int, properties: Mapping[s
     service = headless_service(cluster, CN_GROUP, properties)
     made = (service, stateful_set(cluster, CN_GROUP, spec, context))
     return (*made, autoscaler(cluster, policy)) if policy is not None else made
+
+
+def build_of(group: ComputeNodeGroup, context: Context) -> dict[str, tuple[Object, ...]]:
+    """The same as a decision's context says."""
+    replicas, properties = context.replicas[CN_GROUP.name], context.properties.get(CN_GROUP.name, {})
+    return {PART: build_group(group, replicas=replicas, properties=properties)}
