@@ -6,12 +6,14 @@ import base64
 from typing import Any
 
 import pytest
+from kubernetes.client.exceptions import ApiException
 
-from lab.space import Document, Space
+from lab.space import Document, Space, sample
 from lab.stack import wait_for
 from tests.cluster.clusters import cluster
 
 PATIENCE = 120.0
+IGNORED = "starrocks.com/ignored"
 
 
 def group(addresses: list[str], replicas: int = 2, **spec: Any) -> Document:
@@ -124,3 +126,42 @@ def test_an_autoscaler_is_made_for_the_group_and_taken_away(space: Space, fronte
     )
     space.delete("ComputeNodeGroup", "nodes")
     assert nodes(space) == {}
+
+
+def test_the_sample_is_accepted_and_what_cannot_work_is_refused(space: Space) -> None:
+    document = sample("seed-001")
+    left_alone = {"name": "nodes", "annotations": {IGNORED: "true"}}
+    space.apply({**document, "metadata": left_alone})
+    assert "finalizers" not in space.get("ComputeNodeGroup", "nodes")["metadata"]
+    space.delete("ComputeNodeGroup", "nodes")
+    for wrong in (group([]), group(["fe:9030"], cnImage=""), {**group(["fe"]), "metadata": {"name": "9nodes"}}):
+        with pytest.raises(ApiException):
+            space.apply(wrong)
+
+
+def test_queries_end_before_a_node_goes(space: Space) -> None:
+    image = "starrocks/fe-ubuntu:4.0.1"
+    wanted = cluster("elsewhere")
+    wanted["spec"]["starRocksFeSpec"]["image"] = image
+    space.apply(wanted)
+    space.wait_ready("elsewhere")
+    space.apply(group([f"{space.address('elsewhere-fe-0')}:9030"], cnImage="starrocks/cn-ubuntu:4.0.1"))
+    wait_running(space)
+    space.fault("nodes-cn-1", "queries", value=2)
+    space.patch("ComputeNodeGroup", "nodes", {"spec": {"replicas": 1}})
+    wait_for(lambda: "2 queries" in status(space).get("reason", ""), what="its queries to be waited for", patience=60)
+    member = next(one for one in status(space)["members"] if one["pod"] == "nodes-cn-1")
+    assert member["state"] == "leaving"
+    shunned = [row["ComputeNodeId"] for row in space.show("elsewhere", "SHOW COMPUTE NODE BLACKLIST")]
+    assert shunned == [member["id"]]
+    assert pods(space) == ["nodes-cn-0", "nodes-cn-1"]
+    # wanted again, it gets queries again
+    space.patch("ComputeNodeGroup", "nodes", {"spec": {"replicas": 2}})
+    wait_running(space)
+    assert space.show("elsewhere", "SHOW COMPUTE NODE BLACKLIST") == []
+    space.patch("ComputeNodeGroup", "nodes", {"spec": {"replicas": 1}})
+    wait_for(lambda: "2 queries" in status(space).get("reason", ""), what="its queries to be waited for", patience=60)
+    space.fault("nodes-cn-1", "queries", value=0)
+    wait_running(space)
+    assert list(nodes(space)) == [space.address("nodes-cn-0")]
+    space.delete("ComputeNodeGroup", "nodes")
