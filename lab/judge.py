@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 OWNER = "app.starrocks.ownerreference/name"
+GROUP = "starrocks.com/compute-node-group"
 COMPONENT = "app.kubernetes.io/component"
 NAMED_LOSS = "starrocks.com/force-drop-backend"
 STATEMENT = re.compile(
@@ -22,6 +23,7 @@ STATEMENT = re.compile(
     re.IGNORECASE,
 )
 TARGET = re.compile(r"[\"']([^\"']+)[\"']")
+ADDRESS = re.compile(r"[\d.]+:\d+")
 STEPS = {
     ("DROP", "FOLLOWER"): "DropFollower",
     ("DROP", "OBSERVER"): "DropObserver",
@@ -63,6 +65,7 @@ class Judge:
     _known: dict[Key, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     _replicas: dict[Key, int] = field(default_factory=dict)
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    _noted_by_groups: dict[Key, Mapping[str, Any]] = field(default_factory=dict)  # they act on clusters of others
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
 
     def hear(self, event: Any) -> None:
@@ -111,6 +114,9 @@ class Judge:
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
+        elif write.resource == "computenodegroups" and write.by_operator and "metadata" in answered:
+            self._noted_by_groups[key] = (answered.get("status") or {}).get("nextStep") or {}
+
     # -- writes ------------------------------------------------------------------------------------------------
 
     def _against(self, write: Heard) -> Iterator[str]:
@@ -137,6 +143,8 @@ class Judge:
 
     def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
+        if labels.get(GROUP):
+            return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
@@ -243,6 +251,10 @@ class Judge:
     def _unannounced(self, key: Key, kind: str, target: str) -> Iterator[str]:
         """Each step stands in the status before it is taken, and there is room for one alone."""
         noted = self._noted.get(key, {})
+        if ADDRESS.fullmatch(target) and any(
+            (step.get("kind"), step.get("target")) == (kind, target) for step in self._noted_by_groups.values()
+        ):
+            return
         if (noted.get("kind"), noted.get("target")) != (kind, target):
             stands = f"{noted['kind']} {noted['target']}" if noted else "nothing"
             yield f"I8: {kind} {target} was done while status.nextStep said {stands}"

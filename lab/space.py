@@ -18,6 +18,7 @@ from lab.stack import ROOT, Stack, wait_for
 
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
+    "ComputeNodeGroup": "starrocks.com/v1alpha1",
     "StatefulSet": "apps/v1",
     "Deployment": "apps/v1",
     "Pod": "v1",

@@ -59,7 +59,10 @@ class Component:
     client_port: the external Service's port that clients use first.
     template_named: whether the pod template carries the workload's name.
     claim_retention: the fields of persistentVolumeClaimRetentionPolicy that are passed on.
-    frontend_service: the value of FE_SERVICE_NAME.
+    frontend_service: the value of FE_SERVICE_NAME; empty: there is no such Service.
+    start: the program below the component's home that is started, without arguments; empty: the image's entrypoint,
+        which is told the frontends' Service.
+    host_type: how FE knows the member: by name (FQDN) or by the pod's address (IP).
     always_safe: started by our script whatever the profile is: the official operator makes no such pods.
     """
 
@@ -84,6 +87,8 @@ class Component:
     health_path: str = HEALTH_PATH
     disruption_budget: bool
     always_safe: bool = False
+    start: str = ""
+    host_type: str = "FQDN"
 
     @property
     def configuration_file(self) -> str:
@@ -98,7 +103,7 @@ class Component:
         return f"{root}/{self.process}"
 
     def entrypoint(self, root: str) -> str:
-        return f"{root}/{self.process}_entrypoint.sh"
+        return f"{self.home(root)}/{self.start}" if self.start else f"{root}/{self.process}_entrypoint.sh"
 
     def stop_script(self, root: str) -> str:
         return f"{self.home(root)}/bin/stop_{self.process}.sh"
@@ -199,6 +204,18 @@ CN = Component(
     claim_retention=("whenDeleted", "whenScaled"),
     disruption_budget=False,
 )
+
+CN_GROUP = replace(
+    CN,
+    title="compute node of a group",
+    spec_field="",
+    knows_query_port=False,
+    frontend_service="",
+    start="bin/start_cn.sh",
+    host_type="IP",
+)
+"""Compute nodes of a ComputeNodeGroup. The image's entrypoint would register them by name at frontends that cannot
+resolve it, and at a Service that there is not; so the process itself is started, and the operator registers it."""
 
 FE_PROXY = Component(
     name="fe-proxy",

@@ -10,7 +10,15 @@ from typing import Any
 from starrocks_operator.observed import ObjectKey
 from starrocks_operator.step import Step
 
-COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa", "fe_proxy")  # in the order in which the roles apply them
+COMPONENTS = (
+    "fe",
+    "fe-observer",
+    "be",
+    "cn",
+    "hpa",
+    "fe_proxy",
+    "compute-node-group",
+)  # in the order in which the roles apply them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +114,7 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
     context: Context
@@ -118,6 +127,7 @@ class Decision:
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
     pace: float | None = None
+    released: bool = False
 
     @property
     def due(self) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from starrocks_operator.model import KIND, Key
+from starrocks_operator.model import Key
 from starrocks_operator.observed import Children, ObjectKey
-from watcher.keys import key_of
+from watcher.realm import CLUSTERS, Realm
 from watcher.trim import Raw
 
 Name = tuple[str, str, str]  # kind, namespace, name
@@ -20,7 +20,8 @@ Name = tuple[str, str, str]  # kind, namespace, name
 class Index:
     """Trimmed objects, indexed by cluster. `revision` grows with every change that counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, realm: Realm = CLUSTERS) -> None:
+        self._kind, self._key_of = realm.kind, realm.key_of
         self._objects: dict[Name, Raw] = {}
         self._seen: dict[Name, int] = {}  # the sweep during or after which each was last seen
         self._by_cluster: dict[Key, dict[ObjectKey, Raw]] = {}
@@ -33,14 +34,14 @@ class Index:
         return len(self._objects)
 
     def clusters(self) -> tuple[Key, ...]:
-        return tuple(Key(namespace, name) for kind, namespace, name in self._objects if kind == KIND)
+        return tuple(Key(namespace, name) for kind, namespace, name in self._objects if kind == self._kind)
 
     def known(self, raw: Mapping[str, Any]) -> Raw | None:
         """The object of that kind and name as we know it."""
         return self._objects.get(_name(raw))
 
     def cluster(self, key: Key) -> Raw | None:
-        return self._objects.get((KIND, *key))
+        return self._objects.get((self._kind, *key))
 
     def children(self, key: Key) -> Children:
         """The same value until a child changes, so that what was computed from it can be kept."""
@@ -65,11 +66,11 @@ class Index:
         if old is not None and _same(raw, old):
             old["metadata"]["resourceVersion"] = raw["metadata"].get("resourceVersion", "")
             return None
-        if old is not None and (before := key_of(old)) != key_of(raw) and before is not None:
+        if old is not None and (before := self._key_of(old)) != self._key_of(raw) and before is not None:
             self._detach(before, raw)
         self._objects[name] = raw
-        key = key_of(raw)
-        if key is not None and raw["kind"] != KIND:
+        key = self._key_of(raw)
+        if key is not None and raw["kind"] != self._kind:
             self._by_cluster.setdefault(key, {})[ObjectKey.of(raw)] = raw
         return self._changed(key)
 
@@ -81,8 +82,8 @@ class Index:
             return None
         del self._objects[name]
         self._seen.pop(name, None)
-        key = key_of(old)
-        if key is not None and old["kind"] != KIND:
+        key = self._key_of(old)
+        if key is not None and old["kind"] != self._kind:
             self._detach(key, old)
         return self._changed(key)
 

@@ -31,9 +31,10 @@ from kubernetes.config import ConfigException
 
 from starrocks_operator.decision import COMPONENTS, Context
 from starrocks_operator.lease import lease_objection
-from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksCluster
 from starrocks_operator.objects import build
-from starrocks_operator.objects.metadata import owner_reference
+from starrocks_operator.objects.compute_node_group import build_of
+from starrocks_operator.objects.metadata import kind_of, owner_reference
 from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
 
 LEASE_API = "coordination.k8s.io/v1"
@@ -79,7 +80,8 @@ class ActionModule(ActionBase):
         return self._outcome.document(diff=self._diff)
 
     def _act(self, play: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-        cluster = StarRocksCluster.parse(play["cluster"])
+        group = ComputeNodeGroup.parse(play["cluster"]) if play["cluster"].get("kind") == GROUP_KIND else None
+        cluster = group.as_cluster() if group is not None else StarRocksCluster.parse(play["cluster"])
         server = ApiServer()
         if refusal := _fenced(server, cluster, play.get("operator") or {}):
             self._outcome.refusals.append(refusal)
@@ -92,7 +94,9 @@ class ActionModule(ActionBase):
             objects = arguments["objects"]
             if objects is None:
                 component = arguments["component"]
-                objects = build(cluster, Context.parse(play["context"])).get(component, ())
+                context = Context.parse(play["context"])
+                made = build(cluster, context) if group is None else build_of(group, context)
+                objects = made.get(component, ())
             for wanted in objects:
                 if wanted["kind"] == "PersistentVolumeClaim":
                     self._mark(server, _within(wanted, cluster), play.get("known"))
@@ -246,18 +250,17 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     A cluster deleted and made anew under the same name has another uid: objects must not go to the old one.
     """
     asked = {
-        "apiVersion": API_VERSIONS["StarRocksCluster"],
-        "kind": "StarRocksCluster",
+        **kind_of(cluster),
         "metadata": {"namespace": cluster.namespace, "name": cluster.name},
     }
     live = server.get(asked)
     if live.absent or (live.ok and live.metadata.get("uid") != cluster.uid):
-        return f"StarRocksCluster {cluster.key} was deleted: nothing is done for it any more."
+        return f"{asked['kind']} {cluster.key} was deleted: nothing is done for it any more."
     if live.ok and live.metadata.get("deletionTimestamp"):
-        return f"StarRocksCluster {cluster.key} is being deleted: nothing is done for it any more."
+        return f"{asked['kind']} {cluster.key} is being deleted: nothing is done for it any more."
     if live.ok:
         return ""
-    raise AnsibleActionFail(live.sentence(f"StarRocksCluster {cluster.key} could not be read"))
+    raise AnsibleActionFail(live.sentence(f"{asked['kind']} {cluster.key} could not be read"))
 
 
 def _fenced(server: ApiServer, cluster: StarRocksCluster, operator: Mapping[str, Any]) -> str:

@@ -22,10 +22,13 @@ except ImportError:
 
 try:
     from starrocks_operator.components import COMPONENTS
+    from starrocks_operator.frontend.group import group_login
     from starrocks_operator.frontend.ladder import Former, holders_of, ladder
-    from starrocks_operator.model import StarRocksCluster
+    from starrocks_operator.group.cases import COMPONENT
+    from starrocks_operator.model import ComputeNodeGroup, StarRocksCluster
     from starrocks_operator.objects import references
-    from starrocks_operator.objects.configuration import parse_properties
+    from starrocks_operator.objects.configuration import ConfigurationSource, parse_properties
+    from starrocks_operator.objects.metadata import GROUP_LABEL
     from starrocks_operator.objects.names import marker_name
     from starrocks_operator.observed import Children, Observed
     from starrocks_operator.observed import Configuration as ConfigurationFile
@@ -36,6 +39,7 @@ except ImportError:
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 OWNER = "app.starrocks.ownerreference/name"
+PODS = ("Pod", "/api/v1/namespaces/{0}/pods")
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
 
@@ -103,6 +107,36 @@ def read_cluster(api, namespace, name):
     path = "/apis/starrocks.com/v1/namespaces/{0}/starrocksclusters/{1}"
     raw = api.get(path.format(quote(namespace), quote(name)))
     return None if raw is None else StarRocksCluster.parse(raw)
+
+
+def read_group(api, namespace, name):
+    """The ComputeNodeGroup as it is now; None if it is gone."""
+    path = "/apis/starrocks.com/v1alpha1/namespaces/{0}/computenodegroups/{1}"
+    raw = api.get(path.format(quote(namespace), quote(name)))
+    return None if raw is None else ComputeNodeGroup.parse(raw)
+
+
+def read_fresh_group(api, group, fe_ssl_mode="DISABLED"):
+    """Everything that a step of the group depends on, but FE itself."""
+    named, config = group.spec.fe_info.account_secret, group.spec.config
+    login = group_login(group, _named(api, group.namespace, "Secret", named) if named else None, tls=fe_ssl_mode)
+    configurations = {}
+    if config is not None and config.name:
+        source = ConfigurationSource(config.name, config.key)
+        configurations = {COMPONENT: _configuration(api, group.namespace, source)}
+    label = f"{GROUP_LABEL}={group.name}"
+    found = []
+    for kind, path in (("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets"), PODS):
+        listed = api.get(path.format(quote(group.namespace)), labelSelector=label) or {}
+        whose = {"apiVersion": listed.get("apiVersion"), "kind": kind}
+        found.extend({**whose, **item} for item in listed.get("items") or ())
+    observed = Observed(
+        now=datetime.now(UTC),
+        children=Children.of(found),
+        configurations=configurations,
+        credentials_problem=login.problem,
+    )
+    return Fresh(api, group, observed, login.credentials)
 
 
 def read_lease(api, namespace, name):

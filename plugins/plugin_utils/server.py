@@ -33,6 +33,7 @@ PLURALS = {
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",
+    "ComputeNodeGroup": "computenodegroups",
     "Lease": "leases",
 }
 API_VERSIONS = {

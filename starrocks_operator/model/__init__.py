@@ -22,6 +22,16 @@ from starrocks_operator.model.component import (
     FrontendSpec,
     LoadSpec,
 )
+from starrocks_operator.model.compute_node_group import (
+    FINALIZER,
+    GROUP_API,
+    GROUP_KIND,
+    GROUP_PLURAL,
+    GROUP_VERSION,
+    ComputeNodeGroup,
+    ComputeNodeGroupStatus,
+    GroupMember,
+)
 from starrocks_operator.model.observers import FrontendObserverSpec
 from starrocks_operator.model.service import ServicePort, ServiceSpec
 from starrocks_operator.model.status import (
@@ -39,7 +49,12 @@ from starrocks_operator.model.volumes import ConfigMapInfo, HostPath, MountInfo,
 
 __all__ = [
     "COMPONENT_NAMES",
+    "FINALIZER",
     "GROUP",
+    "GROUP_API",
+    "GROUP_KIND",
+    "GROUP_PLURAL",
+    "GROUP_VERSION",
     "KIND",
     "PLURAL",
     "VERSION",
@@ -49,6 +64,8 @@ __all__ = [
     "ComponentName",
     "ComponentSpec",
     "ComponentStatus",
+    "ComputeNodeGroup",
+    "ComputeNodeGroupStatus",
     "ComputeNodeSpec",
     "ComputeNodeStatus",
     "Condition",
@@ -56,6 +73,7 @@ __all__ = [
     "FrontendObserverSpec",
     "FrontendProxySpec",
     "FrontendSpec",
+    "GroupMember",
     "HPAPolicy",
     "HorizontalScaler",
     "HostPath",

@@ -22,7 +22,7 @@ TARGET = Path(__file__).parents[2] / "crds" / "starrocks.com_starrocksclusters.y
 LARGEST = 250_000
 """Bytes of JSON: beyond 262,144 a plain `kubectl apply` cannot keep its last-applied annotation."""
 
-_HEADER = "# Generated from the typed model: run `python -m starrocks_operator.model.crd` after changing it.\n"
+_HEADER = "# Generated from the typed model: run `python -m {module}` after changing it.\n"
 
 _COLUMNS = (
     ("Phase", "string", ".status.phase"),
@@ -175,10 +175,10 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def as_yaml(crd: dict[str, Any]) -> str:
+def as_yaml(crd: dict[str, Any], *, module: str = "starrocks_operator.model.crd") -> str:
     """The text of the file."""
     body = yaml.dump(crd, Dumper=_Plain, sort_keys=False, width=120, allow_unicode=True)
-    return f"{_HEADER}---\n{body}"
+    return f"{_HEADER.format(module=module)}---\n{body}"
 
 
 if __name__ == "__main__":

@@ -45,7 +45,9 @@ def environment(
 
 def _values(cluster: StarRocksCluster, component: Component, query_port: int) -> list[tuple[str, str]]:
     service = component.frontend_service.format(cluster=cluster.metadata.name, namespace=cluster.metadata.namespace)
-    values = [("HOST_TYPE", "FQDN"), ("COMPONENT_NAME", component.process), ("FE_SERVICE_NAME", service)]
+    values = [("HOST_TYPE", component.host_type), ("COMPONENT_NAME", component.process)]
+    if service:
+        values.append(("FE_SERVICE_NAME", service))
     if component.knows_query_port:
         values.append(("FE_QUERY_PORT", str(query_port)))
     return values

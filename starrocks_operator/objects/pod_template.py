@@ -122,7 +122,7 @@ def _main_container(
         "name": component.process,
         "image": spec.image,
         "command": list(spec.command) or [component.entrypoint(root)],
-        "args": list(spec.args) or [SERVICE_ARGUMENT],
+        "args": list(spec.args) or ([] if component.start else [SERVICE_ARGUMENT]),
         "workingDir": custom_root(spec),
         "ports": container_ports(component, own),
         "env": environment(cluster, component, spec, query_port=query_port),

@@ -199,6 +199,8 @@ def _node_script(container: Container) -> Script:
     """Registers itself at every start, whether anybody wants it or not."""
     world, facts, timing = container.world, container.facts, container.world.timing
     noun = _NOUN[facts.component]
+    if facts.entrypoint is Entrypoint.BARE:
+        return (yield from _bare_node(container))
     container.activity = "adding itself through the service"
     began = world.now
     while True:
@@ -211,7 +213,13 @@ def _node_script(container: Container) -> Script:
             container.exit_reason = f"could not add itself: {_last_words(shown)}"
             return 1
         yield timing.probe_interval
-    yield timing.start_process
+    return (yield from _bare_node(container))
+
+
+def _bare_node(container: Container) -> Script:
+    """The process itself, which registers nowhere."""
+    world, facts = container.world, container.facts
+    yield world.timing.start_process
     container.node = NodeProcess(facts=facts, faults=container.faults, volume=container.volume, started=world.now)
     container.activity = "running"
     world.process_changed(container.node)
@@ -230,6 +238,8 @@ def _last_words(outcome: Outcome | None) -> str:
 def before_stop(container: Container) -> None:
     """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does."""
     facts = container.facts
+    if facts.entrypoint is Entrypoint.BARE:
+        return
     if facts.component is Component.CN and container.node is not None and not container.node.faults.hang:
         drop = f'ALTER SYSTEM DROP COMPUTE NODE "{facts.member_host}:{facts.member_port}"'
         ask(container, container.world.service(facts.cluster), drop)

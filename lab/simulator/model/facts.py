@@ -20,6 +20,7 @@ class Entrypoint(StrEnum):
 
     IMAGE = "image"  # <comp>_entrypoint.sh of the official images
     SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
+    BARE = "bare"  # bin/start_cn.sh itself, which registers nowhere
 
 
 DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
