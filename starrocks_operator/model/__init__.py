@@ -23,6 +23,7 @@ from starrocks_operator.model.component import (
     LoadSpec,
 )
 from starrocks_operator.model.observers import FrontendObserverSpec
+from starrocks_operator.model.resource import parse
 from starrocks_operator.model.service import ServicePort, ServiceSpec
 from starrocks_operator.model.status import (
     Bootstrap,
@@ -36,6 +37,7 @@ from starrocks_operator.model.status import (
     StarRocksClusterStatus,
 )
 from starrocks_operator.model.volumes import ConfigMapInfo, HostPath, MountInfo, StorageVolume
+from starrocks_operator.model.warehouse import WAREHOUSE_KIND, WAREHOUSE_PLURAL, Warehouse
 
 __all__ = [
     "COMPONENT_NAMES",
@@ -43,6 +45,8 @@ __all__ = [
     "KIND",
     "PLURAL",
     "VERSION",
+    "WAREHOUSE_KIND",
+    "WAREHOUSE_PLURAL",
     "AutoScalingPolicy",
     "BackendSpec",
     "Bootstrap",
@@ -73,4 +77,6 @@ __all__ = [
     "StarRocksClusterSpec",
     "StarRocksClusterStatus",
     "StorageVolume",
+    "Warehouse",
+    "parse",
 ]

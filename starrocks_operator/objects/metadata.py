@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import FE_PROXY
-from starrocks_operator.model import GROUP, KIND, VERSION, LoadSpec, StarRocksCluster
+from starrocks_operator.model import GROUP, VERSION, LoadSpec, StarRocksCluster
 from starrocks_operator.objects.names import stateful_set_name
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
@@ -41,8 +41,8 @@ def selector(cluster: StarRocksCluster, component: str) -> dict[str, str]:
 def owner_reference(cluster: StarRocksCluster) -> Object:
     return {
         "apiVersion": f"{GROUP}/{VERSION}",
-        "kind": KIND,
-        "name": cluster.metadata.name,
+        "kind": cluster.kind,
+        "name": cluster.resource_name,
         "uid": cluster.metadata.uid,
         "controller": True,
         "blockOwnerDeletion": True,
