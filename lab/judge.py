@@ -22,6 +22,7 @@ STATEMENT = re.compile(
     re.IGNORECASE,
 )
 TARGET = re.compile(r"[\"']([^\"']+)[\"']")
+DROP_WAREHOUSE = re.compile(r"DROP\s+WAREHOUSE\s+IF\s+EXISTS\s+(\w+)", re.IGNORECASE)
 STEPS = {
     ("DROP", "FOLLOWER"): "DropFollower",
     ("DROP", "OBSERVER"): "DropObserver",
@@ -63,6 +64,7 @@ class Judge:
     _known: dict[Key, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     _replicas: dict[Key, int] = field(default_factory=dict)
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
 
     def hear(self, event: Any) -> None:
@@ -108,6 +110,12 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = _given_up(answered["metadata"])
+            if write.by_operator:
+                self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
+
+        elif write.resource == "starrockswarehouses" and "spec" in answered:
+            key = (write.namespace, f"{write.name}-warehouse")
+            self._joined[key] = answered["spec"]["starRocksCluster"]
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -195,7 +203,12 @@ class Judge:
     def _statement(self, line: Mapping[str, Any]) -> None:
         """The pods' own scripts and people at the control API may say what they like."""
         match = STATEMENT.search(line["statement"])
-        if line["source"] != "client" or match is None:
+        if line["source"] != "client":
+            return
+        if dropped := DROP_WAREHOUSE.search(line["statement"]):
+            for sentence in self._unannounced((line["namespace"], line["cluster"]), "DropWarehouse", dropped[1]):
+                self._says(f"{sentence} ({line['statement']})", line)
+        if match is None:
             return
         for sentence in self._said(line, match):
             self._says(f"{sentence} ({line['statement']})", line)
@@ -208,12 +221,14 @@ class Judge:
         if len(targets) != 1 and verb != "ADD":
             yield "I8: more than one member in one statement"
         for target in targets:
-            if not _ours(target, line["cluster"]):
+            warehouse = (line["namespace"], _warehouse(target))
+            if not _ours(target, line["cluster"]) and self._joined.get(warehouse) != line["cluster"]:
                 yield f"I4: {target} is none of ours"
             if force:
                 yield from self._forced(key, target)
             elif (verb, kind) in STEPS:
-                yield from self._unannounced(key, STEPS[verb, kind], target)
+                by = warehouse if self._noted.get(warehouse, {}).get("target") == target else key
+                yield from self._unannounced(by, STEPS[verb, kind], target)
             if (verb, kind) == ("DROP", "BACKEND") and not force:
                 yield from self._dropped_backend(key, target)
             elif (verb, kind) == ("DROP", "FOLLOWER"):
@@ -284,6 +299,12 @@ def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         if not (row["decommissioned"] and row["empty"]):
             state = "holds tablets" if not row["empty"] else "was never told to leave"
             yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
+
+
+def _warehouse(target: str) -> str:
+    """The warehouse after whose pod a compute node is named, by the name that its objects have; empty: none."""
+    match = re.match(r"(.+-warehouse)-cn-\d+\.", target)
+    return match[1] if match else ""
 
 
 def _ours(target: str, cluster: str) -> bool:

@@ -18,6 +18,7 @@ from lab.stack import ROOT, Stack, wait_for
 
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
+    "StarRocksWarehouse": "starrocks.com/v1",
     "StatefulSet": "apps/v1",
     "Deployment": "apps/v1",
     "Pod": "v1",

@@ -29,6 +29,7 @@ NAMESPACE = "starrocks"
 _STATE = "stack.json"
 SERVICE_ACCOUNT = "starrocks-operator"
 CRD = "crds/starrocks.com_starrocksclusters.yaml"
+WAREHOUSE_CRD = "crds/starrocks.com_starrockswarehouses.yaml"
 MANIFESTS = ("deploy/policies.yaml", "deploy/rbac.yaml")
 
 
@@ -230,11 +231,16 @@ class Stack:
 
 
 def install_crd(plane: ControlPlane | GivenCluster) -> None:
-    """Make StarRocksClusters known, and wait until the API server serves them."""
-    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / CRD))
+    """Make StarRocksClusters and StarRocksWarehouses known, and wait until the API server serves them."""
+    for crd in (CRD, WAREHOUSE_CRD):
+        _install(plane, ROOT / crd)
+
+
+def _install(plane: ControlPlane | GivenCluster, crd: Path) -> None:
+    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(crd))
 
     def established() -> bool:
-        document = json.loads(plane.kubectl("get", "-f", str(ROOT / CRD), "--output=json"))
+        document = json.loads(plane.kubectl("get", "-f", str(crd), "--output=json"))
         conditions = document.get("status", {}).get("conditions") or ()  # for a moment there are none at all
         return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)
 

@@ -10,7 +10,7 @@ import asyncio
 
 from starrocks_operator.model import Key
 from watcher.index import Index
-from watcher.kinds import CLUSTER, WATCHED, Watched
+from watcher.kinds import CLUSTER, WAREHOUSE, WATCHED, Watched
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.metrics import FAILURES, INDEXED
@@ -62,7 +62,7 @@ class Resync:
         gone: set[Key] = set()
         lacking = 0
         for kind in WATCHED:
-            lost, missing = self._index.sweep(kind.kind, await self._listed(kind))
+            lost, missing = self._index.sweep(kind.kind, await self._listed_if_served(kind))
             gone |= lost
             lacking += missing
         INDEXED.set(len(self._index))
@@ -70,6 +70,15 @@ class Resync:
             FAILURES.labels(reason="DeletionMissed").inc(len(gone))
             log.warning("the watches had missed deletions", clusters=len(gone))
         return frozenset(gone), lacking
+
+    async def _listed_if_served(self, kind: Watched) -> dict[tuple[str, str], str]:
+        """Nothing of a kind that the API server does not know, if it need not know it."""
+        try:
+            return await self._listed(kind)
+        except ApiError as error:
+            if error.status == 404 and kind == WAREHOUSE:
+                return {}
+            raise
 
     async def _listed(self, kind: Watched) -> dict[tuple[str, str], str]:
         listed = {}

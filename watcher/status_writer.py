@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from watcher.kinds import CLUSTER
+from watcher.kinds import CLUSTER, RESOURCES
 from watcher.kube import JSON_PATCH, ApiError, Kube
 from watcher.trim import Raw, trim
 
@@ -25,7 +25,7 @@ class StatusWriter:
         if (raw.get("status") or {}) == status:
             return None
         metadata = raw["metadata"]
-        path = f"{CLUSTER.path(metadata['namespace'])}/{metadata['name']}/status"
+        path = f"{RESOURCES.get(raw.get('kind', ''), CLUSTER).path(metadata['namespace'])}/{metadata['name']}/status"
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
             {"op": "add", "path": "/status", "value": status},

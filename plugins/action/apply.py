@@ -30,7 +30,7 @@ from kubernetes.config import ConfigException
 
 from starrocks_operator.decision import COMPONENTS, Context
 from starrocks_operator.lease import lease_objection
-from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model import StarRocksCluster, parse
 from starrocks_operator.objects import build
 from starrocks_operator.objects.metadata import owner_reference
 from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
@@ -77,7 +77,7 @@ class ActionModule(ActionBase):
         return self._outcome.document(diff=self._diff)
 
     def _act(self, play: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-        cluster = StarRocksCluster.parse(play["cluster"])
+        cluster = parse(play["cluster"])
         server = ApiServer()
         if refusal := _fenced(server, cluster, play.get("operator") or {}):
             self._outcome.refusals.append(refusal)
@@ -244,18 +244,18 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     A cluster deleted and made anew under the same name has another uid: objects must not go to the old one.
     """
     asked = {
-        "apiVersion": API_VERSIONS["StarRocksCluster"],
-        "kind": "StarRocksCluster",
-        "metadata": {"namespace": cluster.namespace, "name": cluster.name},
+        "apiVersion": API_VERSIONS[cluster.kind],
+        "kind": cluster.kind,
+        "metadata": {"namespace": cluster.namespace, "name": cluster.resource_name},
     }
     live = server.get(asked)
     if live.absent or (live.ok and live.metadata.get("uid") != cluster.uid):
-        return f"StarRocksCluster {cluster.key} was deleted: nothing is done for it any more."
+        return f"{cluster.kind} {cluster.key} was deleted: nothing is done for it any more."
     if live.ok and live.metadata.get("deletionTimestamp"):
-        return f"StarRocksCluster {cluster.key} is being deleted: nothing is done for it any more."
+        return f"{cluster.kind} {cluster.key} is being deleted: nothing is done for it any more."
     if live.ok:
         return ""
-    raise AnsibleActionFail(live.sentence(f"StarRocksCluster {cluster.key} could not be read"))
+    raise AnsibleActionFail(live.sentence(f"{cluster.kind} {cluster.key} could not be read"))
 
 
 def _fenced(server: ApiServer, cluster: StarRocksCluster, operator: Mapping[str, Any]) -> str:

@@ -127,10 +127,11 @@ def attempt(play, check_mode):
     if objection:
         return "stale", f"{name}: {objection}.", []
     metadata = play["cluster"]["metadata"]
-    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
+    kind = play["cluster"].get("kind", "StarRocksCluster")
+    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"], kind)
     if cluster is None or cluster.uid != metadata["uid"]:
         return "stale", f"{name}: the cluster is gone.", []
-    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"))
+    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"), step)
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)
@@ -168,7 +169,7 @@ def lease_problem(api, operator):
 
 def wish_problem(api, cluster):
     """Why the spec that the step was decided for is not the spec any more; empty if it is."""
-    now = fresh.read_cluster(api, cluster.namespace, cluster.name)
+    now = fresh.read_cluster(api, cluster.namespace, cluster.resource_name, cluster.kind)
     if now is None or now.uid != cluster.uid or now.is_deleted:
         return "the cluster is gone"
     return "" if now.generation == cluster.generation else "the spec was changed meanwhile"

@@ -33,6 +33,7 @@ PLURALS = {
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",
+    "StarRocksWarehouse": "starrockswarehouses",
     "Lease": "leases",
 }
 API_VERSIONS = {
@@ -42,6 +43,7 @@ API_VERSIONS = {
     "HorizontalPodAutoscaler": "autoscaling/v2",
     "PodDisruptionBudget": "policy/v1",
     "StarRocksCluster": "starrocks.com/v1",
+    "StarRocksWarehouse": "starrocks.com/v1",
 }
 
 
