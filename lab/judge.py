@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lab.whose import is_of, uid_asked, warehouse_of
+
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 OWNER = "app.starrocks.ownerreference/name"
 COMPONENT = "app.kubernetes.io/component"
@@ -165,7 +167,7 @@ class Judge:
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
-        if not _uid(write):
+        if not uid_asked(write):
             yield f"{sentence} without a uid"
         if not cluster or pod in _frontends(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
@@ -177,7 +179,7 @@ class Judge:
         if not pod:
             yield "I2: only pods of frontends are ever deleted"
             return
-        if not _uid(write):
+        if not uid_asked(write):
             yield "I2: a pod was deleted without a uid"
         yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
         truth = self._truth.get((write.namespace, cluster))
@@ -206,11 +208,13 @@ class Judge:
         if line["source"] != "client":
             return
         if dropped := DROP_WAREHOUSE.search(line["statement"]):
-            for sentence in self._unannounced((line["namespace"], line["cluster"]), "DropWarehouse", dropped[1]):
-                self._says(f"{sentence} ({line['statement']})", line)
+            self._tell(self._unannounced((line["namespace"], line["cluster"]), "DropWarehouse", dropped[1]), line)
         if match is None:
             return
-        for sentence in self._said(line, match):
+        self._tell(self._said(line, match), line)
+
+    def _tell(self, sentences: Iterator[str], line: Mapping[str, Any]) -> None:
+        for sentence in sentences:
             self._says(f"{sentence} ({line['statement']})", line)
 
     def _said(self, line: Mapping[str, Any], match: re.Match[str]) -> Iterator[str]:
@@ -221,8 +225,8 @@ class Judge:
         if len(targets) != 1 and verb != "ADD":
             yield "I8: more than one member in one statement"
         for target in targets:
-            warehouse = (line["namespace"], _warehouse(target))
-            if not _ours(target, line["cluster"]) and self._joined.get(warehouse) != line["cluster"]:
+            warehouse = (line["namespace"], warehouse_of(target))
+            if not is_of(target, line["cluster"]) and self._joined.get(warehouse) != line["cluster"]:
                 yield f"I4: {target} is none of ours"
             if force:
                 yield from self._forced(key, target)
@@ -283,11 +287,6 @@ def _given_up(metadata: Mapping[str, Any]) -> str:
     return pod if generation == str(metadata.get("generation")) else ""
 
 
-def _uid(write: Heard) -> str:
-    asked = write.asked if isinstance(write.asked, Mapping) else {}
-    return str((asked.get("preconditions") or {}).get("uid") or "")
-
-
 def _frontends(truth: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
     return {row["host"].split(".")[0]: row for row in (truth or {}).get("frontends", ())}
 
@@ -299,15 +298,3 @@ def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         if not (row["decommissioned"] and row["empty"]):
             state = "holds tablets" if not row["empty"] else "was never told to leave"
             yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
-
-
-def _warehouse(target: str) -> str:
-    """The warehouse after whose pod a compute node is named, by the name that its objects have; empty: none."""
-    match = re.match(r"(.+-warehouse)-cn-\d+\.", target)
-    return match[1] if match else ""
-
-
-def _ours(target: str, cluster: str) -> bool:
-    """Named after a pod of this cluster. One that is known by its address is judged by the simulator's marks alone."""
-    host = target.rpartition(":")[0]
-    return re.fullmatch(rf"{re.escape(cluster)}-(fe|fe-observer|be|cn)-\d+\..*|[\d.]+", host) is not None

@@ -11,6 +11,7 @@ from starrocks_operator.observed import ObjectKey
 from starrocks_operator.step import Step
 
 COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa", "fe_proxy")  # in the order in which the roles apply them
+WAREHOUSE = "warehouse"  # the role that applies all components of a warehouse
 
 
 @dataclass(frozen=True, kw_only=True)

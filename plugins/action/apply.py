@@ -28,10 +28,10 @@ from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions i
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
 from kubernetes.config import ConfigException
 
-from starrocks_operator.decision import COMPONENTS, Context
+from starrocks_operator.decision import COMPONENTS, WAREHOUSE, Context
 from starrocks_operator.lease import lease_objection
 from starrocks_operator.model import StarRocksCluster, parse
-from starrocks_operator.objects import build
+from starrocks_operator.objects import objects_of
 from starrocks_operator.objects.metadata import owner_reference
 from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
 
@@ -41,7 +41,7 @@ NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
     "cluster_file": {"type": "path", "required": True},
-    "component": {"type": "str", "choices": list(COMPONENTS)},
+    "component": {"type": "str", "choices": [*COMPONENTS, WAREHOUSE]},
     "objects": {"type": "list", "elements": "dict"},
     "prune": {"type": "bool", "default": False},
 }
@@ -89,8 +89,7 @@ class ActionModule(ActionBase):
         else:
             objects = arguments["objects"]
             if objects is None:
-                component = arguments["component"]
-                objects = build(cluster, Context.parse(play["context"])).get(component, ())
+                objects = objects_of(cluster, Context.parse(play["context"]), arguments["component"])
             for wanted in objects:
                 if wanted["kind"] == "PersistentVolumeClaim":
                     self._mark(server, _within(wanted, cluster), play.get("known"))

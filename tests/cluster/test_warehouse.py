@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from kubernetes.dynamic.exceptions import UnprocessibleEntityError
+
 from lab.space import Document, Space
 from starrocks_operator.model.warehouse import PROTECTION
 from tests.cluster.clusters import cluster
@@ -126,6 +129,34 @@ def told(space: Space) -> list[str]:
     """What the operator told FE."""
     lines = space.stack.witness.statements()
     return [line["statement"] for line in lines if (line["namespace"], line["source"]) == (space.namespace, "client")]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "its cluster's name": ({"metadata": {"name": "one"}}, "must not have the name of its StarRocksCluster"),
+    "too long a name": ({"metadata": {"name": "a" * 40}}, "use at most 39 lower-case letters"),
+    "no cluster": ({"spec": {"starRocksCluster": ""}}, "name the StarRocksCluster"),
+    "no image": ({"spec": {"template": {"image": ""}}}, "image is missing"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_breaks_a_rule_is_refused(space: Space, case: str) -> None:
+    change, message = REFUSED[case]
+    document = warehouse("reports")
+    document["metadata"] |= change.get("metadata", {})
+    spec = change.get("spec", {})
+    document["spec"] = {
+        "starRocksCluster": spec.get("starRocksCluster", "one"),
+        "template": document["spec"]["template"] | spec.get("template", {}),
+    }
+    with pytest.raises(UnprocessibleEntityError, match=message):
+        space.apply(document)
+
+
+def test_a_warehouse_stays_with_its_cluster(space: Space) -> None:
+    space.apply(warehouse("reports"))
+    with pytest.raises(UnprocessibleEntityError, match="a warehouse stays with its cluster"):
+        space.patch(KIND, "reports", {"spec": {"starRocksCluster": "two"}})
 
 
 def test_the_official_operators_warehouse_is_adopted_without_a_restart(space: Space) -> None:
