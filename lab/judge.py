@@ -115,7 +115,7 @@ class Judge:
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
-        elif write.resource == "starrockswarehouses" and "spec" in answered:
+        elif write.resource == "starrockswarehouses" and "starRocksCluster" in (answered.get("spec") or {}):
             key = (write.namespace, f"{write.name}-warehouse")
             self._joined[key] = answered["spec"]["starRocksCluster"]
             if write.by_operator:

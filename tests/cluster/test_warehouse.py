@@ -28,7 +28,8 @@ def test_a_warehouse_lives_scales_and_is_forgotten(space: Space) -> None:
     assert status(space, "big-reports")["replicas"] == 3
     assert nodes(space) == {"big_reports": names, "default_warehouse": {"one-cn-0"}}
 
-    space.patch(KIND, "big-reports", {"spec": {"template": {"replicas": 1}}})
+    scale = ("scale", f"{KIND}/big-reports", "--replicas=1", f"--namespace={space.namespace}")
+    space.stack.plane.kubectl(*scale)
     ready(space, "big-reports")
     assert nodes(space) == {"big_reports": {"big-reports-warehouse-cn-0"}, "default_warehouse": {"one-cn-0"}}
 
