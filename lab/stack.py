@@ -29,7 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMESPACE = "starrocks"
 _STATE = "stack.json"
 SERVICE_ACCOUNT = "starrocks-operator"
-CRDS = ("crds/starrocks.com_starrocksclusters.yaml", "crds/starrocks.com_computenodegroups.yaml")
+CRDS = (
+    "crds/starrocks.com_starrocksclusters.yaml",
+    "crds/starrocks.com_starrockswarehouses.yaml",
+    "crds/starrocks.com_computenodegroups.yaml",
+)
 MANIFESTS = ("deploy/policies.yaml", "deploy/rbac.yaml")
 
 

@@ -19,6 +19,7 @@ from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
 from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
 from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
@@ -179,9 +180,9 @@ def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
 
 
 def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
-    """Three gates. Backends, compute nodes and autoscaler: a frontend leads, shown by SQL and not by readiness; on
-    request all frontends have been rolled out. And every component whose ports are unknown, because a configuration
-    file is missing: defaults would move all pods."""
+    """Four gates. A warehouse needs a cluster that can have warehouses. Backends, compute nodes and autoscaler: a
+    frontend leads, shown by SQL and not by readiness; on request all frontends have been rolled out. And every
+    component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
     missing = {
         name: f"held until {configuration.missing} exists"
         for name, configuration in case.observed.configurations.items()
@@ -190,6 +191,8 @@ def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
     if "fe" in missing:  # the others are told the frontends' ports
         missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
     view = case.observed.view
+    if reason := obstacle(case.cluster, case.observed):
+        return dict.fromkeys(case.context.components, reason)
     if view is not None and view.leader is not None:
         return _waiting_for_rollout(case, wanted, rosters) | missing
     return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing

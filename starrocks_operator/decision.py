@@ -40,6 +40,7 @@ class Customs:
 
 
 NO_CUSTOMS = Customs()
+WAREHOUSE = "warehouse"  # the role that applies all components of a warehouse
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.protection import protection_finding
 from starrocks_operator.recall import Recall
@@ -22,7 +21,7 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     broken = _broken.get(
         cluster.uid,
         (cluster.key, cluster.spec),
-        lambda: tuple(str(violation) for violation in violations(cluster.to_dict())),
+        lambda: tuple(str(violation) for violation in cluster.broken_rules()),
     )
     if not broken:
         return ()

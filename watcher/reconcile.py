@@ -131,6 +131,7 @@ class Reconciler:
             with RECONCILE_SECONDS.time():
                 decision = self.domain.decide(cluster, sight.observed, default_profile=self.settings.default_profile)
                 status = self.domain.status_of(cluster, sight.observed, decision, last_run=memory.last_run)
+            status = cluster.written_status(status)
             written = await self.writer.write(raw, status)
             if written is None:
                 break
@@ -177,6 +178,8 @@ class Reconciler:
         if result is None or not self._still_there(key, memory.uid):
             return "gone"
         self._learn(key, decision, result, memory)
+        told = self.observer.departures.learn(key, decision.step, result.report)
+        await self.events.post(raw, told)
         return "ran" if result.report.succeeded else "failed"
 
     def _job(self, key: Key, raw: Raw, decision: Decision) -> Job:

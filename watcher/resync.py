@@ -65,7 +65,7 @@ class Resync:
         gone: set[Key] = set()
         lacking = 0
         for kind in self._realm.watched:
-            lost, missing = self._index.sweep(kind.kind, await self._listed(kind))
+            lost, missing = self._index.sweep(kind.kind, await self._listed_if_served(kind))
             gone |= lost
             lacking += missing
         if not self._realm.optional:
@@ -74,6 +74,15 @@ class Resync:
             FAILURES.labels(reason="DeletionMissed").inc(len(gone))
             log.warning("the watches had missed deletions", clusters=len(gone))
         return frozenset(gone), lacking
+
+    async def _listed_if_served(self, kind: Watched) -> dict[tuple[str, str], str]:
+        """Nothing of a kind that the API server does not know, if it need not know it."""
+        try:
+            return await self._listed(kind)
+        except ApiError as error:
+            if error.status == 404 and kind in self._realm.others:
+                return {}
+            raise
 
     async def _listed(self, kind: Watched) -> dict[tuple[str, str], str]:
         listed = {}

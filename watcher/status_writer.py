@@ -48,7 +48,8 @@ class StatusWriter:
     async def _patch(self, raw: Raw, subresource: str, change: dict[str, Any], *, version: bool = False) -> Raw:
         """version: only if the object is as we know it."""
         metadata = raw["metadata"]
-        path = f"{self._realm.resource.path(metadata['namespace'])}/{metadata['name']}{subresource}"
+        resource = self._realm.resources.get(raw.get("kind", ""), self._realm.resource)
+        path = f"{resource.path(metadata['namespace'])}/{metadata['name']}{subresource}"
         patch = [{"op": "test", "path": "/metadata/uid", "value": metadata["uid"]}]
         if version:
             version_known = metadata["resourceVersion"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from starrocks_operator.model import Key
+from starrocks_operator.model import KIND, WAREHOUSE_KIND, Key
 from watcher import metrics
 from watcher.attempts import Attempts
 from watcher.batch import Batch
@@ -16,6 +16,7 @@ from watcher.events import Events
 from watcher.fleet import Fleet
 from watcher.groups import GroupReader, Uncounted
 from watcher.index import Index
+from watcher.keys import key_of
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.looks import Looks
@@ -73,12 +74,13 @@ class Work:
         reader = (Reader if usual else GroupReader)(
             kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
         )
+        self._observer = Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock)
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,
             index=self._index,
             queue=self._queue,
-            observer=Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock),
+            observer=self._observer,
             batch=self._batch,
             writer=StatusWriter(kube, realm),
             events=Events(kube, identity=settings.identity, clock=clock),
@@ -118,13 +120,27 @@ class Work:
         metrics.EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
         if key is None:
             return
-        if raw["kind"] == self._realm.kind and event == "DELETED":
+        resource = raw["kind"] in self._realm.resources
+        if resource and event == "DELETED":
             self._batch.abandon(key)
-        elif raw["kind"] == self._realm.kind and _differ(known, raw, "uid", "generation"):
+        elif resource and _differ(known, raw, "uid", "generation"):
             self._queue.succeed(key)  # a new spec is tried at once, whatever failed before
         elif raw["kind"] == "Pod" and _lives_otherwise(known, raw, event):
             self._looks.hasten(key)
         self._queue.add(key)
+        for other in self._concerned(key, event, raw):
+            self._queue.add(other)
+
+    def _concerned(self, key: Key, event: str | None, raw: Raw) -> Iterator[Key]:
+        """A warehouse stands on its cluster's frontends; and its cluster has FE forget it when it is gone."""
+        if raw["kind"] == WAREHOUSE_KIND and event == "DELETED":
+            host = Key(key.namespace, raw["spec"].get("starRocksCluster", ""))
+            if self._index.cluster(host) is not None:
+                self._observer.departures.add(host, raw["metadata"]["name"])
+        if event == "DELETED":
+            yield from self._observer.departures.waiting(key.namespace)
+        if raw["kind"] in (KIND, "Pod"):
+            yield from filter(None, map(key_of, self._index.warehouses(key)))
 
     def pause(self) -> None:
         self._queue.close()

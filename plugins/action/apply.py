@@ -29,10 +29,10 @@ from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions i
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
 from kubernetes.config import ConfigException
 
-from starrocks_operator.decision import COMPONENTS, Context
+from starrocks_operator.decision import COMPONENTS, WAREHOUSE, Context
 from starrocks_operator.lease import lease_objection
-from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksCluster
-from starrocks_operator.objects import build
+from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksCluster, parse
+from starrocks_operator.objects import objects_of
 from starrocks_operator.objects.compute_node_group import build_of
 from starrocks_operator.objects.metadata import kind_of, owner_reference
 from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
@@ -43,7 +43,7 @@ NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
     "cluster_file": {"type": "path", "required": True},
-    "component": {"type": "str", "choices": list(COMPONENTS)},
+    "component": {"type": "str", "choices": [*COMPONENTS, WAREHOUSE]},
     "objects": {"type": "list", "elements": "dict"},
     "prune": {"type": "bool", "default": False},
 }
@@ -81,7 +81,7 @@ class ActionModule(ActionBase):
 
     def _act(self, play: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
         group = ComputeNodeGroup.parse(play["cluster"]) if play["cluster"].get("kind") == GROUP_KIND else None
-        cluster = group.as_cluster() if group is not None else StarRocksCluster.parse(play["cluster"])
+        cluster = group.as_cluster() if group is not None else parse(play["cluster"])
         server = ApiServer()
         if refusal := _fenced(server, cluster, play.get("operator") or {}):
             self._outcome.refusals.append(refusal)
@@ -93,10 +93,8 @@ class ActionModule(ActionBase):
         else:
             objects = arguments["objects"]
             if objects is None:
-                component = arguments["component"]
-                context = Context.parse(play["context"])
-                made = build(cluster, context) if group is None else build_of(group, context)
-                objects = made.get(component, ())
+                part, context = arguments["component"], Context.parse(play["context"])
+                objects = objects_of(cluster, context, part) if group is None else build_of(group, context)[part]
             for wanted in objects:
                 if wanted["kind"] == "PersistentVolumeClaim":
                     self._mark(server, _within(wanted, cluster), play.get("known"))
@@ -251,7 +249,7 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     """
     asked = {
         **kind_of(cluster),
-        "metadata": {"namespace": cluster.namespace, "name": cluster.name},
+        "metadata": {"namespace": cluster.namespace, "name": cluster.resource_name},
     }
     live = server.get(asked)
     if live.absent or (live.ok and live.metadata.get("uid") != cluster.uid):

@@ -131,12 +131,13 @@ def attempt(play, check_mode):
     if objection:
         return "stale", f"{name}: {objection}.", []
     metadata = play["cluster"]["metadata"]
-    if play["cluster"].get("kind") == GROUP_KIND:
+    kind = play["cluster"].get("kind", "StarRocksCluster")
+    if kind == GROUP_KIND:
         return attempt_group(api, step, metadata, operator, check_mode=check_mode)
-    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
+    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"], kind)
     if cluster is None or cluster.uid != metadata["uid"]:
         return "stale", f"{name}: the cluster is gone.", []
-    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"))
+    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"), step)
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)
@@ -215,7 +216,8 @@ def lease_problem(api, operator):
 
 def wish_problem(api, cluster):
     """Why what the step was decided for is not wished any more; empty if it is."""
-    return wish_objection(fresh.read_cluster(api, cluster.namespace, cluster.name), decided=cluster)
+    now = fresh.read_cluster(api, cluster.namespace, cluster.resource_name, cluster.kind)
+    return wish_objection(now, decided=cluster)
 
 
 if __name__ == "__main__":

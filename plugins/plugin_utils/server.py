@@ -34,6 +34,7 @@ PLURALS = {
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",
     "ComputeNodeGroup": "computenodegroups",
+    "StarRocksWarehouse": "starrockswarehouses",
     "Lease": "leases",
 }
 API_VERSIONS = {

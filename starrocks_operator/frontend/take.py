@@ -20,6 +20,7 @@ from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.membership import questions_of
 from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects.configuration import ports_of
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
 from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, LOCAL_STEPS, Step
@@ -55,7 +56,8 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
     properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
     places = endpoints(cluster, observed.children, properties)
-    questions = replace(questions_of(cluster, observed.children), root=wants_root(cluster, observed.accounts))
+    asked = questions_of(cluster, observed.children, http_port=ports_of("fe", properties)["http"])
+    questions = replace(asked, root=wants_root(cluster, observed.accounts))
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
     decision = decide(cluster, observed, default_profile=default_profile, customs=customs)

@@ -145,7 +145,7 @@ def _add(slot: NodeSlot, kind: Kind) -> Outlook:
             target=slot.target,
             reason=f"{kind.word.capitalize()} {slot.name} runs and did not register itself.",
             reversible=True,
-            expects=(("role", "absent"),),
+            expects=(("role", "absent"), *_within(kind)),
         ),
         waits=(f"{kind.word} {slot.name} has not joined: it is being added",),
     )
@@ -162,10 +162,14 @@ def _drop(case: Case, kind: Kind) -> Outlook:
             target=row.target,
             reason=f"{kind.word.capitalize()} {case.slot.name} is no longer wanted, and its pod is gone.",
             reversible=not kind.holds_tablets,
-            expects=(("id", row.id), *empty),
+            expects=(("id", row.id), *empty, *_within(kind)),
         ),
         waits=(f"{kind.word} {case.slot.name} has left: FE is told to forget it",),
     )
+
+
+def _within(kind: Kind) -> tuple[tuple[str, str], ...]:
+    return (("within", kind.warehouse),) if kind.warehouse else ()
 
 
 def _wait(case: Case, kind: Kind) -> str:

@@ -33,6 +33,7 @@ from starrocks_operator.model.compute_node_group import (
     GroupMember,
 )
 from starrocks_operator.model.observers import FrontendObserverSpec
+from starrocks_operator.model.resource import parse
 from starrocks_operator.model.service import ServicePort, ServiceSpec
 from starrocks_operator.model.status import (
     Bootstrap,
@@ -46,6 +47,7 @@ from starrocks_operator.model.status import (
     StarRocksClusterStatus,
 )
 from starrocks_operator.model.volumes import ConfigMapInfo, HostPath, MountInfo, StorageVolume
+from starrocks_operator.model.warehouse import WAREHOUSE_KIND, WAREHOUSE_PLURAL, Warehouse
 
 __all__ = [
     "COMPONENT_NAMES",
@@ -58,6 +60,8 @@ __all__ = [
     "KIND",
     "PLURAL",
     "VERSION",
+    "WAREHOUSE_KIND",
+    "WAREHOUSE_PLURAL",
     "AutoScalingPolicy",
     "BackendSpec",
     "Bootstrap",
@@ -91,4 +95,6 @@ __all__ = [
     "StarRocksClusterSpec",
     "StarRocksClusterStatus",
     "StorageVolume",
+    "Warehouse",
+    "parse",
 ]

@@ -1,6 +1,6 @@
 """StarRocksCluster: the resource as a frozen, typed value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
@@ -16,6 +16,8 @@ from starrocks_operator.model.component import (
 )
 from starrocks_operator.model.kubernetes import Int64, StringMap
 from starrocks_operator.model.observers import FrontendObserverSpec
+from starrocks_operator.model.rules import violations
+from starrocks_operator.model.rules.rule import Violation
 from starrocks_operator.model.status import StarRocksClusterStatus
 
 GROUP = "starrocks.com"
@@ -124,7 +126,7 @@ class StarRocksCluster(Model):
                 f"{'.'.join(str(part) for part in error['loc'])}: {_said(error['msg'])}" for error in failure.errors()
             )
             name = f"{metadata.get('namespace')}/{metadata.get('name')}"
-            message = f"StarRocksCluster {name} cannot be read ({where}): correct these fields."
+            message = f"{raw.get('kind') or KIND} {name} cannot be read ({where}): correct these fields."
             raise MalformedClusterError(message) from None
 
     def __hash__(self) -> int:
@@ -144,6 +146,29 @@ class StarRocksCluster(Model):
     def name(self) -> str:
         """The name of the cluster, and the prefix of all its objects' names."""
         return self.metadata.name
+
+    @property
+    def resource_name(self) -> str:
+        """The name of the resource that owns the objects; a warehouse's differs from their prefix."""
+        return self.metadata.name
+
+    @property
+    def frontends_of(self) -> str:
+        """The StarRocksCluster whose frontends the backends and compute nodes join: itself, but for a warehouse."""
+        return self.metadata.name
+
+    @property
+    def warehouse(self) -> str:
+        """What FE calls the warehouse of its compute nodes; empty: they are in FE's default one."""
+        return ""
+
+    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """A status in the form in which the resource has it."""
+        return dict(status)
+
+    def broken_rules(self) -> Iterator[Violation]:
+        """Every rule that it breaks; for objects older than the rules."""
+        yield from violations(self.to_dict())
 
     @property
     def uid(self) -> str:

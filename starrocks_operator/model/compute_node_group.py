@@ -201,6 +201,10 @@ class ComputeNodeGroup(Model):
         """Whether it is to go, and waits for its compute nodes to be removed from FE."""
         return self.metadata.deletion_timestamp is not None
 
+    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """A status in the form in which the resource has it."""
+        return dict(status)
+
     def as_cluster(self) -> StarRocksCluster:
         """The same as a cluster of compute nodes alone, for the builder."""
         spec = self.spec

@@ -13,7 +13,7 @@ _WITHOUT_METRICS = "v1"  # autoscaling/v1 knows none, and manifests that ask for
 
 def autoscaler(cluster: StarRocksCluster, policy: AutoScalingPolicy) -> Object:
     content: dict[str, Any] = {
-        "scaleTargetRef": {**kind_of(cluster), "name": cluster.metadata.name},
+        "scaleTargetRef": {**kind_of(cluster), "name": cluster.resource_name},
         "minReplicas": policy.min_replicas,
         "maxReplicas": policy.max_replicas,
     }

@@ -26,7 +26,7 @@ def build_group(group: ComputeNodeGroup, *, replicas: int, properties: Mapping[s
     context = Context(
         profile="upstream", components=(name,), replicas={name: replicas}, properties={name: dict(properties)}
     )
-    service = headless_service(cluster, CN_GROUP, properties)
+    service = headless_service(cluster, CN_GROUP, spec, properties)
     made = (service, stateful_set(cluster, CN_GROUP, spec, context))
     return (*made, autoscaler(cluster, policy)) if policy is not None else made
 

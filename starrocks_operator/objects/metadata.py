@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import FE_PROXY
-from starrocks_operator.model import GROUP, GROUP_API, GROUP_KIND, KIND, VERSION, LoadSpec, StarRocksCluster
+from starrocks_operator.model import (
+    GROUP,
+    GROUP_API,
+    GROUP_KIND,
+    KIND,
+    VERSION,
+    WAREHOUSE_KIND,
+    LoadSpec,
+    StarRocksCluster,
+)
 from starrocks_operator.objects.names import stateful_set_name
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
@@ -21,7 +30,7 @@ PROFILE = "starrocks.com/profile"
 
 Object = dict[str, Any]
 
-_API_VERSIONS = {KIND: f"{GROUP}/{VERSION}", GROUP_KIND: GROUP_API}
+_API_VERSIONS = {KIND: f"{GROUP}/{VERSION}", WAREHOUSE_KIND: f"{GROUP}/{VERSION}", GROUP_KIND: GROUP_API}
 
 
 def labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
@@ -52,7 +61,7 @@ def selector(cluster: StarRocksCluster, component: str) -> dict[str, str]:
 def owner_reference(cluster: StarRocksCluster) -> Object:
     return {
         **kind_of(cluster),
-        "name": cluster.metadata.name,
+        "name": cluster.resource_name,
         "uid": cluster.metadata.uid,
         "controller": True,
         "blockOwnerDeletion": True,

@@ -201,11 +201,14 @@ def _node_script(container: Container) -> Script:
     noun = _NOUN[facts.component]
     if facts.entrypoint is Entrypoint.BARE:
         return (yield from _bare_node(container))
+    within = f" INTO WAREHOUSE {facts.warehouse}" if facts.warehouse else ""
     container.activity = "adding itself through the service"
     began = world.now
     while True:
         process = world.service(facts.cluster)
-        ask(container, process, f'ALTER SYSTEM ADD {noun} "{facts.member_host}:{facts.member_port}"')
+        if facts.warehouse:
+            ask(container, process, f"CREATE WAREHOUSE IF NOT EXISTS {facts.warehouse}")
+        ask(container, process, f'ALTER SYSTEM ADD {noun} "{facts.member_host}:{facts.member_port}"{within}')
         shown = ask(container, process, f"SHOW {noun}S")
         if isinstance(shown, Rows) and any(row["IP"] == facts.member_host for row in shown.as_dicts()):
             break
@@ -236,9 +239,10 @@ def _last_words(outcome: Outcome | None) -> str:
 
 
 def before_stop(container: Container) -> None:
-    """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does."""
+    """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does, nor do
+    the newest images, which those with warehouses are."""
     facts = container.facts
-    if facts.entrypoint is Entrypoint.BARE:
+    if facts.warehouse or facts.entrypoint is Entrypoint.BARE:
         return
     if facts.component is Component.CN and container.node is not None and not container.node.faults.hang:
         drop = f'ALTER SYSTEM DROP COMPUTE NODE "{facts.member_host}:{facts.member_port}"'

@@ -50,6 +50,7 @@ class PodFacts:
     certificate: str = field(default="", repr=False)  # PEM of certificate and key; empty: no TLS is offered
     host_type: str = "FQDN"
     observer: bool = False
+    warehouse: str = ""  # in which a compute node works; empty: the default one
     conf: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -79,6 +79,7 @@ async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts |
         password=env.get("MYSQL_PWD", ""),
         certificate=await _certificate(pod, container, conf, lookup),
         host_type=env.get("HOST_TYPE", "IP"),
+        warehouse=env.get("KUBE_STARROCKS_MULTI_WAREHOUSE", ""),
         observer=env.get("IS_FE_OBSERVER", "").lower() in ("true", "1"),
         conf=conf,
     )
