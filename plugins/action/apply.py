@@ -94,7 +94,8 @@ class ActionModule(ActionBase):
             objects = arguments["objects"]
             if objects is None:
                 part, context = arguments["component"], Context.parse(play["context"])
-                objects = objects_of(cluster, context, part) if group is None else build_of(group, context)[part]
+                made = objects_of(cluster, context, part) if group is None else build_of(group, context).get(part)
+                objects = made or ()
             for wanted in objects:
                 if wanted["kind"] == "PersistentVolumeClaim":
                     self._mark(server, _within(wanted, cluster), play.get("known"))
