@@ -34,7 +34,15 @@ from starrocks_operator.frontend.statements import (
     SHOW_SETTING,
 )
 from starrocks_operator.objects.names import same_member
-from starrocks_operator.observed import ComputeRow, FrontendAnswer, FrontendRow, FrontendView, Outcome, Questions
+from starrocks_operator.observed import (
+    ComputeRow,
+    FrontendAnswer,
+    FrontendRow,
+    FrontendView,
+    Login,
+    Outcome,
+    Questions,
+)
 
 NOTHING_MORE = Questions()
 
@@ -222,12 +230,15 @@ def _replication(connection: FrontendConnection) -> int | None:
         if failure.lost:
             raise
         return None
-    return next((_most(record) for record in rows), None)
+    sees_all = connection.login not in (Login.ACCOUNT, Login.ACCOUNT_FORMER)
+    return next((_most(record, sees_all=sees_all) for record in rows), None)
 
 
-def _most(record: Record) -> int | None:
-    """MAX of no partitions is NULL, and no table has any replicas then."""
-    return 0 if record.get("replication", "") is None else optional_number(record, "replication")
+def _most(record: Record, *, sees_all: bool) -> int | None:
+    """MAX of no partitions is NULL: to root, who sees them all, it says that there are none."""
+    if record.get("replication", "") is None:
+        return 0 if sees_all else None
+    return optional_number(record, "replication")
 
 
 def _no_testimony(endpoint: Endpoint, failure: FrontendError) -> Testimony:
