@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from aiohttp import ClientError
@@ -22,6 +22,7 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+LEASES = "/apis/coordination.k8s.io/"
 
 
 class ApiError(Exception):
@@ -34,11 +35,16 @@ class ApiError(Exception):
 
 
 class Kube:
-    """A client for one API server; at most `limit` requests at a time."""
+    """A client for one API server; at most `limit` requests at a time.
+
+    may_write: asked right before every write but those of the Lease itself: a process that was frozen wakes up with
+    its work still to do, and somebody else may do it by then.
+    """
 
     def __init__(self, api: client.ApiClient, *, limit: int = 16, timeout: float = 20.0) -> None:
         self._api, self._timeout = api, timeout
         self._slots = asyncio.Semaphore(limit)
+        self.may_write: Callable[[], bool] = lambda: True
 
     async def close(self) -> None:
         await self._api.close()
@@ -60,6 +66,8 @@ class Kube:
         if body is not None:
             headers["Content-Type"] = content
         async with self._slots:
+            if method != "GET" and LEASES not in path and not self.may_write():
+                raise ApiError(0, f"{method} {path}: not sent, as the operator's Lease was not renewed in time")
             status, text, answer_headers = await self._send(method, path, headers, body, timeout or self._timeout)
         if method != "GET":
             API_REQUESTS.labels(verb=method, code=str(status)).inc()

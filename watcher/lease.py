@@ -37,6 +37,11 @@ class Lease:
         self._seen: tuple[str, float] = ("", 0.0)  # another's resourceVersion, and since when we know it
         self._told = ""
         self.held = False
+        self._renewed = clock()
+
+    def lasts(self) -> bool:
+        """Whether nobody else can have taken the Lease yet, by our own clock, which goes on while we are frozen."""
+        return self.held and self._clock() < self._renewed + self._seconds
 
     @property
     def _collection(self) -> str:
@@ -44,25 +49,26 @@ class Lease:
 
     async def acquire(self) -> None:
         """Returns once the Lease is ours."""
+        begun = self._clock()
         while not await self._attempt():
             await asyncio.sleep(self._seconds / 7)
-        self.held = True
+            begun = self._clock()
+        self.held, self._renewed = True, begun
         LEADER.set(1)
         log.info("lease acquired", lease=f"{self._namespace}/{self._name}", identity=self._identity)
 
     async def hold(self) -> None:
         """Renew; returns when the Lease is lost: taken, or not renewed in time for others to take it."""
-        renewed = self._clock()
         while True:
             await asyncio.sleep(self._seconds / 5)
-            begun, deadline = self._clock(), renewed + self._seconds * 2 / 3
+            begun, deadline = self._clock(), self._renewed + self._seconds * 2 / 3
             try:
                 async with asyncio.timeout(max(0.1, deadline - begun)):
                     mine = await self._attempt(renewing=True)
             except TimeoutError:
                 mine = False
             if mine:
-                renewed = begun
+                self._renewed = begun
             elif not self.held or self._clock() >= deadline:
                 break
         self.held = False

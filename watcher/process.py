@@ -50,6 +50,7 @@ class Process:
             seconds=settings.lease_seconds,
             clock=time.monotonic,
         )
+        kube.may_write = self._lease.lasts
         self._rival = Rival(
             kube, name=settings.rival_lease, namespaces=(settings.lease_namespace, *settings.namespaces)
         )
