@@ -22,6 +22,7 @@ from plugins.module_utils.fresh import ApiError, ApiServer, read_fresh
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.objects.comparison import changes
+from starrocks_operator.objects.names import CLUSTER_DOMAIN
 from starrocks_operator.resolve import context_of, workloads_of
 from watcher.keys import host_name
 from watcher.runner import environment
@@ -116,7 +117,7 @@ def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) ->
         workloads_of(cluster, observed.children),
         cluster_id="",
         default_profile="upstream",
-        domain="cluster.local",
+        domain=CLUSTER_DOMAIN,
     )
     if profile is not None:
         context = replace(context, profile=profile)
