@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from lab.judge import Judge
 
@@ -51,7 +51,7 @@ class Write:
 def writes(audit_log: Path, *, offset: int = 0) -> Iterator[Write]:
     """The writes in an audit log from byte `offset` on."""
     with audit_log.open("rb") as log:
-        log.seek(offset)
+        _begin(log, offset)
         for line in log:
             if not line.endswith(b"\n"):
                 return
@@ -150,10 +150,17 @@ def lines(log: Path, *, offset: int = 0) -> Iterator[dict[str, Any]]:
     if not log.exists():
         return
     with log.open("rb") as file:
-        file.seek(offset)
+        _begin(file, offset)
         for line in file:
             if line.endswith(b"\n"):
                 yield json.loads(line)
+
+
+def _begin(file: BinaryIO, offset: int) -> None:
+    """At the first line that begins at `offset` or later: a line may have been half written when it was marked."""
+    if offset:
+        file.seek(offset - 1)
+        file.readline()
 
 
 def size(path: Path) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.witness import OPERATOR, Witness
+from lab.witness import OPERATOR, Witness, lines
 
 PERSON = "ada"
 Event = tuple[str, dict[str, Any]]  # the log it stands in, and its line
@@ -101,8 +101,8 @@ def judged(directory: Path, events: Iterable[Event], **how: Any) -> list[str]:
         at = datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
         time = {"requestReceivedTimestamp": at} if log == "audit" else {"time": moment}
         logs[log].append(json.dumps({**time, **line}) + "\n")
-    for log, lines in logs.items():
-        (directory / f"{log}.jsonl").write_text("".join(lines))
+    for log, written in logs.items():
+        (directory / f"{log}.jsonl").write_text("".join(written))
     return Witness(audit_log=directory / "audit.jsonl", statement_log=directory / "statements.jsonl").testify(**how)
 
 
@@ -317,3 +317,11 @@ def test_only_the_namespace_that_is_asked_for_is_judged(tmp_path: Path) -> None:
 def test_a_secret_in_any_log_is_found(tmp_path: Path) -> None:
     found = judged(tmp_path, [said("SET PASSWORD = 'topsecret'")], secrets=("topsecret",))
     assert found == ["I7: a secret stands in statements.jsonl"]
+
+
+def test_a_line_that_was_half_written_at_the_mark_is_passed_over(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"n": 1}\n{"n": 2}\n{"n": 3}\n')
+    assert [line["n"] for line in lines(log, offset=0)] == [1, 2, 3]
+    assert [line["n"] for line in lines(log, offset=9)] == [2, 3], "exactly at the end of a line"
+    assert [line["n"] for line in lines(log, offset=12)] == [3]
