@@ -18,7 +18,8 @@ from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 from urllib3.exceptions import HTTPError
 
-FIELD_MANAGER = "starrocks-operator"
+from starrocks_operator.objects.ownership import FIELD_MANAGER
+
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 TRIES = 5
 PASSING = (429, 500, 502, 503, 504)  # answers that are worth another try

@@ -22,8 +22,10 @@ from starrocks_operator.membership.frontend_table import (
     Wish,
     wish_of,
 )
+from starrocks_operator.membership.joining import add, frontend_wait
 from starrocks_operator.membership.lost_volume import added_at, lost_its_volume
 from starrocks_operator.membership.meta_volume import renew, was_dropped
+from starrocks_operator.membership.observers import drop_observer
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.quorum import VOTING_ROLES, objection_to_drop
 from starrocks_operator.membership.slots import Roster
@@ -79,7 +81,8 @@ def _outlook(case: Case, cases: list[Case], roster: Roster[FrontendRow], ground:
         case Move.REST:
             return Outlook()
         case Move.WAIT:
-            return Outlook(waits=(_wait(case),))
+            wanted, dead = case.wish == Wish.MEMBER, case.standing == Standing.DEAD
+            return Outlook(waits=(frontend_wait(slot, word="frontend", wanted=wanted, dead=dead),))
         case Move.ADD:
             return _add(slot, roster)
         case Move.DROP:
@@ -96,30 +99,11 @@ def _outlook(case: Case, cases: list[Case], roster: Roster[FrontendRow], ground:
             return Outlook(findings=(_report(slot),))
 
 
-def _wait(case: Case) -> str:
-    slot = case.slot
-    if case.wish != Wish.MEMBER:
-        return f"frontend {slot.name} is leaving: {slot.pod_words}, and FE still counts it as alive"
-    if case.standing == Standing.DEAD:
-        return f"frontend {slot.name} is not alive: {slot.pod_words}"
-    error = slot.row.error if slot.row else ""
-    return f"frontend {slot.name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
-
-
 def _add(slot: FrontendSlot, roster: Roster[FrontendRow]) -> Outlook:
     joining = [s.name for s in roster.slots if s.row and s.row.role in VOTING_ROLES and not s.row.joined]
     if joining:
         return Outlook(waits=(f"frontend {slot.name} is added when {', '.join(joining)} has joined",))
-    return Outlook(
-        step=Step(
-            kind=StepKind.ADD_FOLLOWER,
-            target=slot.target,
-            reason=f"Frontend {slot.name} runs and did not register itself.",
-            reversible=True,
-            expects=(("role", "absent"),),
-        ),
-        waits=(f"frontend {slot.name} has not joined: it is being added",),
-    )
+    return add(slot, kind=StepKind.ADD_FOLLOWER, word="frontend")
 
 
 def _drop(case: Case, roster: Roster[FrontendRow], ground: Ground) -> Outlook:
@@ -177,16 +161,7 @@ def _forget(slot: FrontendSlot) -> Outlook:
     row = slot.row
     if row is None or row.alive or slot.pod is not None:
         return Outlook(waits=(f"observer {slot.name} is leaving: {slot.pod_words}",))
-    return Outlook(
-        step=Step(
-            kind=StepKind.DROP_OBSERVER,
-            target=row.target,
-            reason=f"Observer {slot.name} is no longer wanted, and its pod is gone.",
-            reversible=False,
-            expects=(("name", row.name), ("alive", "false"), ("role", "OBSERVER")),
-        ),
-        waits=(f"observer {slot.name} has left: FE is told to forget it",),
-    )
+    return drop_observer(slot, "is no longer wanted, and its pod is gone", wait="has left: FE is told to forget it")
 
 
 def _report(slot: FrontendSlot) -> Finding:

@@ -18,6 +18,7 @@ from starrocks_operator.membership.drain import (
     watch,
 )
 from starrocks_operator.membership.hosts import is_address
+from starrocks_operator.membership.joining import add
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Move, NodeSlot, Standing, Wish, case_of
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.shrink import shrink
@@ -91,7 +92,7 @@ def _act(
     simple: Mapping[Move, Callable[[], Outlook]] = {
         Move.CANCEL: lambda: cancel(case, kind),
         Move.WATCH: lambda: watch(case, kind, ground),
-        Move.ADD: lambda: _add(case.slot, kind),
+        Move.ADD: lambda: add(case.slot, kind=kind.add, word=kind.word, within=_within(kind)),
         Move.DROP: lambda: _drop(case, kind),
         Move.FORFEIT: lambda: forfeit(case, kind, ground),
         Move.WAIT: lambda: Outlook(waits=(_wait(case, kind),)),
@@ -136,19 +137,6 @@ def _nameless(roster: Roster[ComputeRow], slot: NodeSlot, now: datetime) -> str:
         if is_address(row.host) and (not row.alive or (fresh and row.tablets != 0)):
             return f"{row.host}, which {'has tablets' if row.alive else 'is dead'},"
     return ""
-
-
-def _add(slot: NodeSlot, kind: Kind) -> Outlook:
-    return Outlook(
-        step=Step(
-            kind=kind.add,
-            target=slot.target,
-            reason=f"{kind.word.capitalize()} {slot.name} runs and did not register itself.",
-            reversible=True,
-            expects=(("role", "absent"), *_within(kind)),
-        ),
-        waits=(f"{kind.word} {slot.name} has not joined: it is being added",),
-    )
 
 
 def _drop(case: Case, kind: Kind) -> Outlook:

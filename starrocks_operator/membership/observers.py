@@ -13,6 +13,7 @@ from dataclasses import replace
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.departure import release
 from starrocks_operator.membership.frontend_table import FrontendSlot, Ground, Move, Standing, Wish, wish_of
+from starrocks_operator.membership.joining import add, frontend_wait
 from starrocks_operator.membership.lost_volume import lost_its_volume
 from starrocks_operator.membership.meta_volume import renew, was_dropped
 from starrocks_operator.membership.outlook import Outlook
@@ -100,48 +101,28 @@ def _act(
 ) -> Outlook:
     match move:
         case Move.ADD:
-            return _add(slot)
+            return add(slot, kind=StepKind.ADD_OBSERVER, word="observer")
         case Move.RENEW:
             return renew(slot, everybody, ground)
         case Move.SHRINK:
             return release(slot, roster)
         case Move.DROP:
-            return _drop(slot, "lost its metadata volume: it is dropped, and added anew after that")
+            return drop_observer(slot, "lost its metadata volume: it is dropped, and added anew after that")
         case Move.FORGET if slot.pod is not None:
             return Outlook(waits=(f"observer {slot.name} is leaving: {slot.pod_words}",))
         case Move.FORGET:
-            return _drop(slot, "is no longer wanted, and its pod is gone")
+            return drop_observer(slot, "is no longer wanted, and its pod is gone")
         case Move.WAIT:
-            return Outlook(waits=(_wait(slot, wish, standing),))
+            wanted, dead = wish == Wish.MEMBER, standing == Standing.DEAD
+            return Outlook(waits=(frontend_wait(slot, word="observer", wanted=wanted, dead=dead),))
         case Move.REPORT:
             return Outlook(findings=(_report(slot),))
         case _:
             return Outlook()
 
 
-def _wait(slot: FrontendSlot, wish: Wish, standing: Standing) -> str:
-    if wish != Wish.MEMBER:
-        return f"observer {slot.name} is leaving: {slot.pod_words}, and FE still counts it as alive"
-    if standing == Standing.DEAD:
-        return f"observer {slot.name} is not alive: {slot.pod_words}"
-    error = slot.row.error if slot.row else ""
-    return f"observer {slot.name} has not joined: {slot.pod_words}" + (f" (FE says: {error})" if error else "")
-
-
-def _add(slot: FrontendSlot) -> Outlook:
-    return Outlook(
-        step=Step(
-            kind=StepKind.ADD_OBSERVER,
-            target=slot.target,
-            reason=f"Observer {slot.name} runs and did not register itself.",
-            reversible=True,
-            expects=(("role", "absent"),),
-        ),
-        waits=(f"observer {slot.name} has not joined: it is being added",),
-    )
-
-
-def _drop(slot: FrontendSlot, why: str) -> Outlook:
+def drop_observer(slot: FrontendSlot, why: str, *, wait: str = "") -> Outlook:
+    """Drops one that is dead; it has no vote, so nothing else is asked. wait: what is said, if not why."""
     row = slot.row
     if row is None:  # not reachable through the table; said for the type checker
         return Outlook()
@@ -153,7 +134,7 @@ def _drop(slot: FrontendSlot, why: str) -> Outlook:
             reversible=False,
             expects=(("name", row.name), ("alive", "false"), ("role", "OBSERVER")),
         ),
-        waits=(f"observer {slot.name} {why}",),
+        waits=(f"observer {slot.name} {wait or why}",),
     )
 
 
