@@ -104,6 +104,7 @@ bench: deps  ## figures, printed and stored in build/bench.json
 .PHONY: crds
 crds: deps  ## write crds/ anew from the typed model
 	$(BIN)/python -m starrocks_operator.model.crd
+	$(BIN)/python -m starrocks_operator.model.group_crd
 
 .PHONY: lock
 lock: deps  ## renew the lock files (needs uv)

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lab.whose import is_of, uid_asked, warehouse_of
+
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 OWNER = "app.starrocks.ownerreference/name"
+GROUP = "starrocks.com/compute-node-group"
 COMPONENT = "app.kubernetes.io/component"
 NAMED_LOSS = "starrocks.com/force-drop-backend"
 STATEMENT = re.compile(
@@ -22,6 +25,8 @@ STATEMENT = re.compile(
     re.IGNORECASE,
 )
 TARGET = re.compile(r"[\"']([^\"']+)[\"']")
+ADDRESS = re.compile(r"[\d.]+:\d+")
+DROP_WAREHOUSE = re.compile(r"DROP\s+WAREHOUSE\s+IF\s+EXISTS\s+(\w+)", re.IGNORECASE)
 STEPS = {
     ("DROP", "FOLLOWER"): "DropFollower",
     ("DROP", "OBSERVER"): "DropObserver",
@@ -63,6 +68,8 @@ class Judge:
     _known: dict[Key, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     _replicas: dict[Key, int] = field(default_factory=dict)
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    _noted_by_groups: dict[Key, Mapping[str, Any]] = field(default_factory=dict)  # they act on clusters of others
+    _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
 
     def hear(self, event: Any) -> None:
@@ -111,6 +118,14 @@ class Judge:
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
+        elif write.resource == "computenodegroups" and write.by_operator and "metadata" in answered:
+            self._noted_by_groups[key] = (answered.get("status") or {}).get("nextStep") or {}
+        elif write.resource == "starrockswarehouses" and "starRocksCluster" in (answered.get("spec") or {}):
+            key = (write.namespace, f"{write.name}-warehouse")
+            self._joined[key] = answered["spec"]["starRocksCluster"]
+            if write.by_operator:
+                self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
+
     # -- writes ------------------------------------------------------------------------------------------------
 
     def _against(self, write: Heard) -> Iterator[str]:
@@ -137,6 +152,8 @@ class Judge:
 
     def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
+        if labels.get(GROUP):
+            return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
@@ -157,7 +174,7 @@ class Judge:
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
-        if not _uid(write):
+        if not uid_asked(write):
             yield f"{sentence} without a uid"
         if not cluster or pod in _frontends(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
@@ -169,7 +186,7 @@ class Judge:
         if not pod:
             yield "I2: only pods of frontends are ever deleted"
             return
-        if not _uid(write):
+        if not uid_asked(write):
             yield "I2: a pod was deleted without a uid"
         yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
         truth = self._truth.get((write.namespace, cluster))
@@ -195,9 +212,16 @@ class Judge:
     def _statement(self, line: Mapping[str, Any]) -> None:
         """The pods' own scripts and people at the control API may say what they like."""
         match = STATEMENT.search(line["statement"])
-        if line["source"] != "client" or match is None:
+        if line["source"] != "client":
             return
-        for sentence in self._said(line, match):
+        if dropped := DROP_WAREHOUSE.search(line["statement"]):
+            self._tell(self._unannounced((line["namespace"], line["cluster"]), "DropWarehouse", dropped[1]), line)
+        if match is None:
+            return
+        self._tell(self._said(line, match), line)
+
+    def _tell(self, sentences: Iterator[str], line: Mapping[str, Any]) -> None:
+        for sentence in sentences:
             self._says(f"{sentence} ({line['statement']})", line)
 
     def _said(self, line: Mapping[str, Any], match: re.Match[str]) -> Iterator[str]:
@@ -208,12 +232,14 @@ class Judge:
         if len(targets) != 1 and verb != "ADD":
             yield "I8: more than one member in one statement"
         for target in targets:
-            if not _ours(target, line["cluster"]):
+            warehouse = (line["namespace"], warehouse_of(target))
+            if not is_of(target, line["cluster"]) and self._joined.get(warehouse) != line["cluster"]:
                 yield f"I4: {target} is none of ours"
             if force:
                 yield from self._forced(key, target)
             elif (verb, kind) in STEPS:
-                yield from self._unannounced(key, STEPS[verb, kind], target)
+                by = warehouse if self._noted.get(warehouse, {}).get("target") == target else key
+                yield from self._unannounced(by, STEPS[verb, kind], target)
             if (verb, kind) == ("DROP", "BACKEND") and not force:
                 yield from self._dropped_backend(key, target)
             elif (verb, kind) == ("DROP", "FOLLOWER"):
@@ -243,6 +269,10 @@ class Judge:
     def _unannounced(self, key: Key, kind: str, target: str) -> Iterator[str]:
         """Each step stands in the status before it is taken, and there is room for one alone."""
         noted = self._noted.get(key, {})
+        if ADDRESS.fullmatch(target) and any(
+            (step.get("kind"), step.get("target")) == (kind, target) for step in self._noted_by_groups.values()
+        ):
+            return
         if (noted.get("kind"), noted.get("target")) != (kind, target):
             stands = f"{noted['kind']} {noted['target']}" if noted else "nothing"
             yield f"I8: {kind} {target} was done while status.nextStep said {stands}"
@@ -268,11 +298,6 @@ def _given_up(metadata: Mapping[str, Any]) -> str:
     return pod if generation == str(metadata.get("generation")) else ""
 
 
-def _uid(write: Heard) -> str:
-    asked = write.asked if isinstance(write.asked, Mapping) else {}
-    return str((asked.get("preconditions") or {}).get("uid") or "")
-
-
 def _frontends(truth: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
     return {row["host"].split(".")[0]: row for row in (truth or {}).get("frontends", ())}
 
@@ -284,9 +309,3 @@ def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         if not (row["decommissioned"] and row["empty"]):
             state = "holds tablets" if not row["empty"] else "was never told to leave"
             yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
-
-
-def _ours(target: str, cluster: str) -> bool:
-    """Named after a pod of this cluster. One that is known by its address is judged by the simulator's marks alone."""
-    host = target.rpartition(":")[0]
-    return re.fullmatch(rf"{re.escape(cluster)}-(fe|fe-observer|be|cn)-\d+\..*|[\d.]+", host) is not None

@@ -18,6 +18,8 @@ from lab.stack import ROOT, Stack, wait_for
 
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
+    "ComputeNodeGroup": "starrocks.com/v1alpha1",
+    "StarRocksWarehouse": "starrocks.com/v1",
     "StatefulSet": "apps/v1",
     "Deployment": "apps/v1",
     "Pod": "v1",

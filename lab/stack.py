@@ -14,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMESPACE = "starrocks"
 _STATE = "stack.json"
 SERVICE_ACCOUNT = "starrocks-operator"
-CRD = "crds/starrocks.com_starrocksclusters.yaml"
+CRDS = (
+    "crds/starrocks.com_starrocksclusters.yaml",
+    "crds/starrocks.com_starrockswarehouses.yaml",
+    "crds/starrocks.com_computenodegroups.yaml",
+)
 MANIFESTS = ("deploy/policies.yaml", "deploy/rbac.yaml")
 
 
@@ -232,15 +237,16 @@ class Stack:
 
 
 def install_crd(plane: ControlPlane | GivenCluster) -> None:
-    """Make StarRocksClusters known, and wait until the API server serves them."""
-    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / CRD))
+    """Make our resources known, and wait until the API server serves them."""
+    for crd in CRDS:
+        plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(ROOT / crd))
+        wait_for(partial(_established, plane, crd), what=f"{crd} to be established")
 
-    def established() -> bool:
-        document = json.loads(plane.kubectl("get", "-f", str(ROOT / CRD), "--output=json"))
-        conditions = document.get("status", {}).get("conditions") or ()  # for a moment there are none at all
-        return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)
 
-    wait_for(established, what="the CRD to be established")
+def _established(plane: ControlPlane | GivenCluster, crd: str) -> bool:
+    document = json.loads(plane.kubectl("get", "-f", str(ROOT / crd), "--output=json"))
+    conditions = document.get("status", {}).get("conditions") or ()  # for a moment there are none at all
+    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)
 
 
 def wait_for(condition: Callable[[], T], *, what: str, patience: float = 60.0, pause: float = 0.1) -> T:

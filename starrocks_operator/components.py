@@ -56,9 +56,13 @@ class Component:
     process: the program that its main container runs, by its name in the image; observers run the frontends'.
     graceful_from: per minor version, the first release whose stop script knows `-g`; others know it always.
     member_port: the port by which FE knows a member of this kind.
+    client_port: the external Service's port that clients use first.
     template_named: whether the pod template carries the workload's name.
     claim_retention: the fields of persistentVolumeClaimRetentionPolicy that are passed on.
-    frontend_service: the value of FE_SERVICE_NAME.
+    frontend_service: the value of FE_SERVICE_NAME; empty: there is no such Service.
+    start: the program below the component's home that is started, without arguments; empty: the image's entrypoint,
+        which is told the frontends' Service.
+    host_type: how FE knows the member: by name (FQDN) or by the pod's address (IP).
     always_safe: started by our script whatever the profile is: the official operator makes no such pods.
     """
 
@@ -73,6 +77,7 @@ class Component:
     headless_ports: tuple[Exposed, ...]
     health_port: str
     member_port: str
+    client_port: str
     default_volumes: tuple[DefaultVolume, ...]
     graceful_from: tuple[tuple[int, int, int], ...] = ()
     template_named: bool
@@ -82,6 +87,8 @@ class Component:
     health_path: str = HEALTH_PATH
     disruption_budget: bool
     always_safe: bool = False
+    start: str = ""
+    host_type: str = "FQDN"
 
     @property
     def configuration_file(self) -> str:
@@ -96,7 +103,7 @@ class Component:
         return f"{root}/{self.process}"
 
     def entrypoint(self, root: str) -> str:
-        return f"{root}/{self.process}_entrypoint.sh"
+        return f"{self.home(root)}/{self.start}" if self.start else f"{root}/{self.process}_entrypoint.sh"
 
     def stop_script(self, root: str) -> str:
         return f"{self.home(root)}/bin/stop_{self.process}.sh"
@@ -140,6 +147,7 @@ FE = Component(
     headless_ports=_exposed(("query-port", "query")),
     health_port="http",
     member_port="edit-log",
+    client_port="query",
     default_volumes=(
         DefaultVolume(name="fe-meta", suffixes=("meta",), path="meta", precious=True),
         DefaultVolume(name="fe-log", suffixes=("log",), path="log"),
@@ -166,6 +174,7 @@ BE = Component(
     headless_ports=_exposed(*_COMPUTE_HEADLESS),
     health_port="webserver",
     member_port="heartbeat",
+    client_port="webserver",
     default_volumes=(
         DefaultVolume(name="be-data", suffixes=("data", "storage"), path="storage", precious=True),
         DefaultVolume(name="be-log", suffixes=("log",), path="log"),
@@ -188,12 +197,25 @@ CN = Component(
     headless_ports=_exposed(*_COMPUTE_HEADLESS),
     health_port="webserver",
     member_port="heartbeat",
+    client_port="webserver",
     default_volumes=(DefaultVolume(name="cn-log", suffixes=("log",), path="log"),),
     graceful_from=((3, 3, 17), (3, 4, 6), (3, 5, 2)),
     template_named=False,
     claim_retention=("whenDeleted", "whenScaled"),
     disruption_budget=False,
 )
+
+CN_GROUP = replace(
+    CN,
+    title="compute node of a group",
+    spec_field="",
+    knows_query_port=False,
+    frontend_service="",
+    start="bin/start_cn.sh",
+    host_type="IP",
+)
+"""Compute nodes of a ComputeNodeGroup. The image's entrypoint would register them by name at frontends that cannot
+resolve it, and at a Service that there is not; so the process itself is started, and the operator registers it."""
 
 FE_PROXY = Component(
     name="fe-proxy",
@@ -208,6 +230,7 @@ FE_PROXY = Component(
     health_port="http",
     health_path="/nginx/health",
     member_port="",
+    client_port="http-port",
     default_volumes=(),
     template_named=False,
     claim_retention=(),

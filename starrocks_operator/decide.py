@@ -13,19 +13,20 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from starrocks_operator.components import COMPONENTS
-from starrocks_operator.decision import Context, Decision, Finding
+from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
 from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
 from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
-from starrocks_operator.rollout import frontends_must_wait
+from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, frontends_must_wait, is_rolled_out
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets, template_changes
@@ -57,10 +58,11 @@ def decide(
     default_profile: str = "safe",
     domain: str = CLUSTER_DOMAIN,
     grace: timedelta = DEFAULT_GRACE,
+    customs: Customs = NO_CUSTOMS,
 ) -> Decision:
     """The one decision. domain: the DNS domain of the Kubernetes cluster. grace: how long a running pod may take to
     register itself."""
-    case = _case_of(cluster, observed, default_profile=default_profile, domain=domain)
+    case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
     if stops := blocking_everything(cluster):
@@ -90,7 +92,9 @@ def is_ignored(cluster: StarRocksCluster) -> bool:
     return cluster.annotations.get(IGNORED, "").lower() == "true"
 
 
-def _case_of(cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str) -> _Case:
+def _case_of(
+    cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str, customs: Customs
+) -> _Case:
     workloads = workloads_of(cluster, observed.children)
     founding = founding_of(cluster, observed.children, observed.view)
     context = context_of(
@@ -100,6 +104,7 @@ def _case_of(cluster: StarRocksCluster, observed: Observed, *, default_profile: 
         cluster_id=founding.cluster_id,
         default_profile=default_profile,
         domain=domain,
+        customs=customs,
     )
     return _Case(cluster=cluster, observed=observed, workloads=workloads, founding=founding, context=context)
 
@@ -120,7 +125,7 @@ def _unbuildable(failure: Exception) -> Finding:
 
 
 def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters) -> Decision:
-    held = _held(case)
+    held = _held(case, wanted, rosters)
     gates = _gate_waits(held)
     guards = _guards(case, wanted, rosters)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
@@ -174,8 +179,9 @@ def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
     return "fe" if step is not None and step.kind == StepKind.DROP_FOLLOWER and step.fact("alive") == "true" else ""
 
 
-def _held(case: _Case) -> dict[str, str]:
-    """Two gates. Backends, compute nodes and autoscaler: a frontend leads, shown by SQL and not by readiness. And every
+def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
+    """Four gates. A warehouse needs a cluster that can have warehouses. Backends, compute nodes and autoscaler: a
+    frontend leads, shown by SQL and not by readiness; on request all frontends have been rolled out. And every
     component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
     missing = {
         name: f"held until {configuration.missing} exists"
@@ -185,9 +191,22 @@ def _held(case: _Case) -> dict[str, str]:
     if "fe" in missing:  # the others are told the frontends' ports
         missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
     view = case.observed.view
+    if reason := obstacle(case.cluster, case.observed):
+        return dict.fromkeys(case.context.components, reason)
     if view is not None and view.leader is not None:
-        return missing
+        return _waiting_for_rollout(case, wanted, rosters) | missing
     return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
+
+
+def _waiting_for_rollout(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
+    """As the official operator's: asked for by the spec, and of backends and compute nodes."""
+    desired = stateful_sets(wanted).get("fe")
+    if desired is None or not case.cluster.spec.wait_for_full_rollout:
+        return {}
+    pods = [slot.pod for slot in rosters.fe.slots if slot.pod is not None]
+    if is_rolled_out(desired, case.workloads.get("fe"), pods):
+        return {}
+    return {name: WAITS_FOR_ROLLOUT for name in case.context.components if name in ("be", "cn")}
 
 
 def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, Finding], ...]:

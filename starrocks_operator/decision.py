@@ -10,7 +10,37 @@ from typing import Any
 from starrocks_operator.observed import ObjectKey
 from starrocks_operator.step import Step
 
-COMPONENTS = ("fe", "fe-observer", "be", "cn", "hpa", "fe_proxy")  # in the order in which the roles apply them
+COMPONENTS = (
+    "fe",
+    "fe-observer",
+    "be",
+    "cn",
+    "hpa",
+    "fe_proxy",
+    "compute-node-group",
+)  # in the order in which the roles apply them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Customs:
+    """Two settings of the official operator that show in its pod templates: adopted pods must not restart.
+
+    withheld_variables: names of ours that no container gets (its KUBE_STARROCKS_UNSUPPORTED_ENVS).
+    plain_volume_names: volumes of mounted ConfigMaps and Secrets have their name (its --volume-name-with-hash=false).
+    """
+
+    withheld_variables: tuple[str, ...] = ()
+    plain_volume_names: bool = False
+
+    @classmethod
+    def of(cls, context: Mapping[str, Any]) -> Customs:
+        """Those in the document of a Context."""
+        told = context.get("customs") or {}
+        return cls(**{**told, "withheld_variables": tuple(told.get("withheld_variables", ()))})
+
+
+NO_CUSTOMS = Customs()
+WAREHOUSE = "warehouse"  # the role that applies all components of a warehouse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +59,7 @@ class Context:
     frontend_claims: the frontends' volume claims, which carry the cluster id.
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
     memory: what must not be forgotten of members on their way out, as lines for the marker.
+    customs: what the operator was told of pod templates, for all clusters alike.
     """
 
     profile: str
@@ -44,6 +75,7 @@ class Context:
     live: Mapping[str, int] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
     domain: str = "cluster.local"
+    customs: Customs = NO_CUSTOMS
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -51,7 +83,7 @@ class Context:
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Context:
         lists = {name: tuple(document.get(name, ())) for name in ("components", "frontend_claims", "memory")}
-        return cls(**{**document, **lists})
+        return cls(**{**document, **lists, "customs": Customs.of(document)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +115,7 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
     context: Context
@@ -95,6 +128,7 @@ class Decision:
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
     pace: float | None = None
+    released: bool = False
 
     @property
     def due(self) -> bool:

@@ -8,7 +8,6 @@ from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.rules import violations
 from starrocks_operator.observed import Observed
 from starrocks_operator.protection import protection_finding
 from starrocks_operator.recall import Recall
@@ -22,7 +21,7 @@ def blocking_everything(cluster: StarRocksCluster) -> tuple[Finding, ...]:
     broken = _broken.get(
         cluster.uid,
         (cluster.key, cluster.spec),
-        lambda: tuple(str(violation) for violation in violations(cluster.to_dict())),
+        lambda: tuple(str(violation) for violation in cluster.broken_rules()),
     )
     if not broken:
         return ()
@@ -57,15 +56,11 @@ def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Findin
 def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
     """What the resource may say, as the official operator's may, and this operator does not do yet."""
     spec = cluster.spec
-    fields = [
-        *(["disasterRecovery"] if spec.disaster_recovery is not None and spec.disaster_recovery.enabled else []),
-        *(["waitForFullRollout"] if spec.wait_for_full_rollout else []),
-    ]
-    if not fields:
+    if spec.disaster_recovery is None or not spec.disaster_recovery.enabled:
         return None
     return Finding(
         reason="FieldNotActedUpon",
-        message=f"{', '.join(fields)} {'is' if len(fields) == 1 else 'are'} accepted and not acted upon yet.",
+        message="disasterRecovery is accepted and not acted upon yet.",
         remark=True,
     )
 

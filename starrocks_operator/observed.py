@@ -160,6 +160,7 @@ class FrontendView:
     blacklists: Mapping[str, frozenset[str]] | None = None
     login: str = ""  # how the leader let us in: see Login
     root: str = ""  # how it lets root in; empty: not asked
+    features: frozenset[str] | None = None  # what the leader says it can do; None: not asked, or no answer
     edition: str = ""  # of the credentials that were used
 
 
@@ -169,12 +170,14 @@ class Questions:
 
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
         by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
+    http_port: where its features are asked for; 0: nowhere.
     """
 
     settings: tuple[str, ...] = ()
     replication: bool = False
     blacklists: bool = False
     root: bool = False
+    http_port: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,3 +230,5 @@ class Observed:
     credentials_problem: str = ""  # why no password could be read, if so
     protection: Protection | None = None  # None: not looked for
     accounts: Accounts = Accounts()
+    cluster_problem: str = ""  # of a warehouse: why there are no frontends to join, if so
+    departed: tuple[str, ...] = ()  # StarRocksWarehouses of this cluster that are gone, and which FE may still have

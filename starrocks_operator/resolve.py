@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS
-from starrocks_operator.decision import Context, Finding
+from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Finding
 from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.membership.memory import Memory
 from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
@@ -39,6 +39,7 @@ def context_of(
     cluster_id: str,
     default_profile: str,
     domain: str,
+    customs: Customs = NO_CUSTOMS,
 ) -> Context:
     """The context with every component that the cluster has, before any gate is asked."""
     components: list[str] = list(cluster.spec.components)
@@ -66,6 +67,7 @@ def context_of(
         },
         wished=wished_of(cluster, workloads),
         domain=domain,
+        customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
     )

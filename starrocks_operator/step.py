@@ -29,6 +29,7 @@ class StepKind(StrEnum):
     FORCE_DROP_BACKEND = "ForceDropBackend"
     ADD_COMPUTE_NODE = "AddComputeNode"
     DROP_COMPUTE_NODE = "DropComputeNode"
+    DROP_WAREHOUSE = "DropWarehouse"
     BLACKLIST_COMPUTE_NODE = "BlacklistComputeNode"
     UNBLACKLIST_COMPUTE_NODE = "UnblacklistComputeNode"
     HOLD_AUTO_DROP = "HoldAutoDrop"
@@ -68,7 +69,7 @@ class Step:
     """One step on one member.
 
     target: what FE calls the member: `host:edit_log_port` for a frontend, `host:heartbeat_port` for a backend or
-        compute node; the key of FE's setting; or the name of the StatefulSet, claim or pod.
+        compute node; the key of FE's setting; the name of a warehouse; or the name of the StatefulSet, claim or pod.
     expects: what must still be so when the step is done, as (fact, value) pairs, for example
         ("name", "<member name in SHOW FRONTENDS>") so that a member that was re-added meanwhile is never dropped.
     reversible: whether the opposite step takes it back without loss.

@@ -22,7 +22,6 @@ from plugins.module_utils.fresh import ApiError, ApiServer, read_fresh
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.rules import violations
 from starrocks_operator.objects.comparison import changes
-from starrocks_operator.objects.names import CLUSTER_DOMAIN
 from starrocks_operator.resolve import context_of, workloads_of
 from watcher.keys import host_name
 from watcher.runner import environment
@@ -110,6 +109,7 @@ def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> d
 
 def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) -> dict[str, Any]:
     """What the roles are given, with every component due. profile: None is the one that a takeover leaves it with."""
+    settings = parse([])
     observed = read_fresh(api, cluster).observed
     context = context_of(
         cluster,
@@ -117,7 +117,8 @@ def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) ->
         workloads_of(cluster, observed.children),
         cluster_id="",
         default_profile="upstream",
-        domain=CLUSTER_DOMAIN,
+        domain=settings.dns_domain,
+        customs=settings.customs,
     )
     if profile is not None:
         context = replace(context, profile=profile)

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from starrocks_operator.decision import Decision
 from starrocks_operator.frontend import Credentials, Endpoint, FrontendPool, endpoints, look
-from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.model import StarRocksCluster, parse
+from starrocks_operator.objects.configuration import ports_of
 from starrocks_operator.observed import Children, FrontendView, Observed, Questions
 from starrocks_operator.run_report import RunReport
 from watcher.metrics import STATEMENTS
@@ -39,13 +40,13 @@ class StatusOf(Protocol):
 
 Look = Callable[[Sequence[Endpoint], Credentials, FrontendView | None, Questions], FrontendView]
 """Asks frontends. With the last view of a settled cluster, not all of them need to be asked again."""
-Ask = Callable[[StarRocksCluster, Children], Questions]
-"""What the leader is asked besides its members."""
+Ask = Callable[[StarRocksCluster, Children, Mapping[str, str]], Questions]
+"""What the leader is asked besides its members. The mapping: fe.conf."""
 Endpoints = Callable[[StarRocksCluster, Children, Mapping[str, str]], tuple[Endpoint, ...]]
 Transitions = Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Transition]]
 
 
-def _nothing_more(_cluster: StarRocksCluster, _children: Children) -> Questions:
+def _nothing_more(_cluster: StarRocksCluster, _children: Children, _properties: Mapping[str, str]) -> Questions:
     return Questions()
 
 
@@ -68,6 +69,9 @@ def real(settings: Settings) -> Domain:
     from starrocks_operator.membership import questions_of
     from starrocks_operator.status import status_of, transitions
 
+    def questions(cluster: StarRocksCluster, children: Children, properties: Mapping[str, str]) -> Questions:
+        return questions_of(cluster, children, http_port=ports_of("fe", properties)["http"])
+
     pool = FrontendPool(witness=lambda *_: STATEMENTS.inc())
 
     def ask(
@@ -76,11 +80,11 @@ def real(settings: Settings) -> Domain:
         return look(where, who, pool=pool, thorough=last is None, last=last, questions=questions)
 
     return Domain(
-        parse=StarRocksCluster.parse,
+        parse=parse,
         endpoints=endpoints,
         look=ask,
-        decide=partial(decide, domain=settings.dns_domain),
+        decide=partial(decide, domain=settings.dns_domain, customs=settings.customs),
         status_of=status_of,
         transitions=transitions,
-        questions=questions_of,
+        questions=questions,
     )

@@ -11,7 +11,8 @@ from typing import Any
 
 import kopf
 
-from watcher.kinds import WATCHED, Watched
+from watcher.kinds import Watched
+from watcher.realm import CLUSTERS, Realm
 from watcher.trim import Raw, trim
 
 Sink = Callable[[str | None, Raw], None]  # the event's type (None: listed, not changed) and the object
@@ -30,7 +31,7 @@ class NoDiffs(kopf.DiffBaseStorage):
         """Nothing is ever stored."""
 
 
-def registry(sink: Sink) -> kopf.OperatorRegistry:
+def registry(sink: Sink, realm: Realm = CLUSTERS) -> kopf.OperatorRegistry:
     """The handlers: one for each watched kind, all the same."""
     handlers = kopf.OperatorRegistry()
 
@@ -38,7 +39,7 @@ def registry(sink: Sink) -> kopf.OperatorRegistry:
         # the items of a listing come without a kind
         sink(event["type"], trim({**event["object"], "kind": resource.kind}))
 
-    for kind in WATCHED:
+    for kind in realm.watched:
         kopf.on.event(kind.group, kind.version, kind.plural, registry=handlers, id=kind.plural)(on_event)
     kopf.on.login(registry=handlers, id="login")(login)
     return handlers
@@ -51,7 +52,7 @@ def login(**arguments: Any) -> kopf.ConnectionInfo | None:
     return kopf.login_with_service_account(**arguments)
 
 
-def kopf_settings() -> kopf.OperatorSettings:
+def kopf_settings(realm: Realm = CLUSTERS) -> kopf.OperatorSettings:
     """kopf does the watching alone: no peering, no scanning, no posting of events."""
     chosen = kopf.OperatorSettings()
     chosen.peering.standalone = True
@@ -66,7 +67,7 @@ def kopf_settings() -> kopf.OperatorSettings:
     chosen.watching.reconnect_backoff = 0.2
     chosen.watching.chunk_size = 100
     chosen.queueing.idle_timeout = 0.1
-    for kind in WATCHED:
+    for kind in realm.watched:
         if kind.selector:
             chosen.watching.label_selectors[_selector(kind)] = kind.selector
     return chosen

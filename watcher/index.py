@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from starrocks_operator.model import KIND, Key
+from starrocks_operator.model import WAREHOUSE_KIND, Key
+from starrocks_operator.model.warehouse import SUFFIX
 from starrocks_operator.observed import Children, ObjectKey
-from watcher.keys import key_of
+from watcher.realm import CLUSTERS, Realm
 from watcher.trim import Raw
 
 Name = tuple[str, str, str]  # kind, namespace, name
@@ -20,8 +21,10 @@ Name = tuple[str, str, str]  # kind, namespace, name
 class Index:
     """Trimmed objects, indexed by cluster. `revision` grows with every change that counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, realm: Realm = CLUSTERS) -> None:
+        self._kind, self._key_of, self._resources = realm.kind, realm.key_of, frozenset(realm.resources)
         self._objects: dict[Name, Raw] = {}
+        self._warehouses: dict[Name, Raw] = {}
         self._seen: dict[Name, int] = {}  # the sweep during or after which each was last seen
         self._by_cluster: dict[Key, dict[ObjectKey, Raw]] = {}
         self._children: dict[Key, Children] = {}
@@ -33,14 +36,31 @@ class Index:
         return len(self._objects)
 
     def clusters(self) -> tuple[Key, ...]:
-        return tuple(Key(namespace, name) for kind, namespace, name in self._objects if kind == KIND)
+        """And warehouses."""
+        resources = (raw for raw in self._objects.values() if raw["kind"] in self._resources)
+        return tuple(key for key in map(self._key_of, resources) if key is not None)
 
     def known(self, raw: Mapping[str, Any]) -> Raw | None:
         """The object of that kind and name as we know it."""
         return self._objects.get(_name(raw))
 
     def cluster(self, key: Key) -> Raw | None:
-        return self._objects.get((KIND, *key))
+        """The resource; of a cluster and a warehouse that claim the same objects it is the cluster."""
+        found = self._objects.get((self._kind, *key))
+        if found is None and key.name.endswith(SUFFIX):
+            found = self._objects.get((WAREHOUSE_KIND, key.namespace, key.name.removesuffix(SUFFIX)))
+        return found
+
+    def warehouses(self, key: Key) -> tuple[Raw, ...]:
+        """The StarRocksWarehouses of a cluster."""
+        return tuple(
+            raw
+            for raw in self._warehouses.values()
+            if raw["metadata"]["namespace"] == key.namespace and raw["spec"].get("starRocksCluster") == key.name
+        )
+
+    def has_warehouse(self, namespace: str, name: str) -> bool:
+        return (WAREHOUSE_KIND, namespace, name) in self._objects
 
     def children(self, key: Key) -> Children:
         """The same value until a child changes, so that what was computed from it can be kept."""
@@ -65,11 +85,13 @@ class Index:
         if old is not None and _same(raw, old):
             old["metadata"]["resourceVersion"] = raw["metadata"].get("resourceVersion", "")
             return None
-        if old is not None and (before := key_of(old)) != key_of(raw) and before is not None:
+        if old is not None and (before := self._key_of(old)) != self._key_of(raw) and before is not None:
             self._detach(before, raw)
         self._objects[name] = raw
-        key = key_of(raw)
-        if key is not None and raw["kind"] != KIND:
+        if name[0] == WAREHOUSE_KIND:
+            self._warehouses[name] = raw
+        key = self._key_of(raw)
+        if key is not None and raw["kind"] not in self._resources:
             self._by_cluster.setdefault(key, {})[ObjectKey.of(raw)] = raw
         return self._changed(key)
 
@@ -80,9 +102,10 @@ class Index:
         if old is None or old["metadata"].get("uid") != raw["metadata"].get("uid"):
             return None
         del self._objects[name]
+        self._warehouses.pop(name, None)
         self._seen.pop(name, None)
-        key = key_of(old)
-        if key is not None and old["kind"] != KIND:
+        key = self._key_of(old)
+        if key is not None and old["kind"] not in self._resources:
             self._detach(key, old)
         return self._changed(key)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from starrocks_operator.decision import Decision
+from starrocks_operator.decision import WAREHOUSE, Decision
 from starrocks_operator.frontend.ladder import NOTHING_FORMER, Former
-from starrocks_operator.model import Key
+from starrocks_operator.model import WAREHOUSE_KIND, Key
 from starrocks_operator.objects.ownership import is_adopted
 from starrocks_operator.observed import Children
 from starrocks_operator.run_report import RunReport
@@ -57,7 +57,7 @@ def job(
     document = {
         "cluster": raw,
         "context": decision.context.document(),
-        "due": [component for component, objects in decision.apply.items() if objects],
+        "due": _due(raw, decision),
         "prune": [{"kind": item.kind, "name": item.name} for item in decision.prune],
         "step": decision.step.document() if decision.step else None,
         "known": {
@@ -75,3 +75,9 @@ def job(
     if decision.step is not None and decision.step.kind in ACCOUNT_STEPS:
         document["former"] = asdict(former)
     return Job(key=key, fingerprint=decision.fingerprint, document=document)
+
+
+def _due(raw: Raw, decision: Decision) -> list[str]:
+    """The components whose roles have something to apply; a warehouse has one role for all that it is."""
+    due = [component for component, objects in decision.apply.items() if objects]
+    return [WAREHOUSE] if due and raw["kind"] == WAREHOUSE_KIND else due

@@ -6,20 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS, FE_PROXY
-from starrocks_operator.model import GROUP, KIND, Key
+from starrocks_operator.model import GROUP, KIND, WAREHOUSE_KIND, Key
+from starrocks_operator.model.warehouse import SUFFIX
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
 COMPONENT_LABEL = "app.kubernetes.io/component"
+RESOURCE_SUFFIXES = {KIND: "", WAREHOUSE_KIND: SUFFIX}
 BY_LABEL = frozenset({"Pod", "PersistentVolumeClaim"})  # their controller is a StatefulSet, or nobody
 COMPONENT_LABELS = frozenset({*COMPONENTS, FE_PROXY.name, "autoscaler"})
 
 
 def key_of(raw: Mapping[str, Any]) -> Key | None:
-    """The cluster that this StarRocksCluster is, or that this object is a child of; None: no cluster's."""
+    """The cluster that this StarRocksCluster is, or that this object is a child of; None: no cluster's. A warehouse
+    is one, too, by the name from which its objects have theirs."""
     metadata = raw["metadata"]
     namespace: str = metadata.get("namespace", "")
-    if raw["kind"] == KIND:
-        return Key(namespace, metadata["name"])
+    if raw["kind"] in RESOURCE_SUFFIXES:
+        return Key(namespace, f"{metadata['name']}{RESOURCE_SUFFIXES[raw['kind']]}")
     name = _by_label(metadata) if raw["kind"] in BY_LABEL else _by_owner(metadata)
     return Key(namespace, name) if name else None
 
@@ -47,8 +50,8 @@ def _by_owner(metadata: Mapping[str, Any]) -> str:
     if not controllers:
         return _orphan_of(metadata)
     for reference in controllers:
-        if reference.get("kind") == KIND and _group(reference) == GROUP:
-            return str(reference["name"])
+        if reference.get("kind") in RESOURCE_SUFFIXES and _group(reference) == GROUP:
+            return f"{reference['name']}{RESOURCE_SUFFIXES[reference['kind']]}"
     return ""
 
 

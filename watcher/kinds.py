@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from starrocks_operator.model import GROUP, KIND, PLURAL, VERSION
+from starrocks_operator.model import GROUP, KIND, PLURAL, VERSION, WAREHOUSE_KIND, WAREHOUSE_PLURAL
 from watcher.keys import OWNER_LABEL
 
 
@@ -25,6 +25,7 @@ class Watched:
 
 
 CLUSTER = Watched(GROUP, VERSION, PLURAL, KIND, selector="")
+WAREHOUSE = Watched(GROUP, VERSION, WAREHOUSE_PLURAL, WAREHOUSE_KIND, selector="")
 CHILDREN = (
     Watched("apps", "v1", "statefulsets", "StatefulSet"),
     Watched("apps", "v1", "deployments", "Deployment"),
@@ -35,4 +36,3 @@ CHILDREN = (
     Watched("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
     Watched("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
 )
-WATCHED = (CLUSTER, *CHILDREN)

@@ -94,6 +94,7 @@ class Looks:
         where = tuple(endpoints)
         more = set(questions.settings) - set(subject.questions.settings)
         more |= {"root"} if questions.root > subject.questions.root else set()
+        more |= {"http"} if questions.http_port != subject.questions.http_port else set()
         more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
         changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
         subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
@@ -211,7 +212,7 @@ def digest(view: FrontendView) -> int:
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
     lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
-    accounts = (view.login, view.root, view.edition)
+    accounts = (view.login, view.root, view.edition, view.features)
     return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
 
 

@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 
 from starrocks_operator.frontend.ladder import Former
 from starrocks_operator.membership.accounts import wants_root
-from starrocks_operator.model import Key, StarRocksCluster
-from starrocks_operator.observed import Observed, Outcome
+from starrocks_operator.membership.warehouses import left_behind
+from starrocks_operator.model import KIND, WAREHOUSE_KIND, Key, StarRocksCluster
+from starrocks_operator.observed import Accounts, Observed, Outcome
+from watcher.departures import Departures
 from watcher.domain import Domain
 from watcher.index import Index
 from watcher.looks import Looks
-from watcher.references import Reader
+from watcher.references import Found, Reader
 
 PATIENCE = 5.0  # seconds to wait for the watch to show what a run has written
 
@@ -43,6 +45,7 @@ class Observer:
         self._clock = clock
         self._expected: dict[Key, _Expected] = {}
         self._look_after: dict[Key, float] = {}
+        self.departures = Departures(index)
 
     def expect(self, key: Key, versions: Mapping[tuple[str, str], str], *, step: bool) -> None:
         """After a run: what it wrote must be seen, and FE asked anew, before the next decision."""
@@ -59,6 +62,7 @@ class Observer:
     def forget(self, key: Key) -> None:
         self._expected.pop(key, None)
         self._look_after.pop(key, None)
+        self.departures.forget(key)
         self._reader.forget(key)
         self._looks.forget(key)
 
@@ -83,10 +87,14 @@ class Observer:
         revision = self._index.revision(key)
         children = self._index.children(key)
         found = await self._reader.read(cluster, settled=settled)
+        host, lacking = self._host(cluster)
+        if host is not cluster:
+            found = await self._with_frontends_of(host, found, settled=settled)
         fe = found.configurations.get("fe")
-        where = self._domain.endpoints(cluster, children, fe.properties if fe else {})
-        if where and found.credentials:
-            questions = self._domain.questions(cluster, children)
+        properties = fe.properties if fe else {}
+        where = self._domain.endpoints(host, self._index.children(host.key), properties)
+        if where and found.credentials and not lacking:
+            questions = self._domain.questions(cluster, children, properties)
             questions = replace(questions, root=wants_root(cluster, found.accounts))
             self._looks.plan(key, where, found.credentials, settled=settled, questions=questions)
             if not self._looked(key, found.credentials.edition):
@@ -95,10 +103,11 @@ class Observer:
             self._looks.blank(key)
         view = self._looks.view(key)
         if view and any(answer.outcome == Outcome.DENIED for answer in view.answers):
-            self._reader.doubt(key)
-        if view:
+            self._reader.doubt(host.key)
+        if view and host is cluster:
             self._reader.prove(key, view.login)
             self._reader.prove(key, view.root)
+        departed = self.departures.of(key, left_behind(cluster, view)) if cluster.kind == KIND else ()
         observed = Observed(
             now=datetime.now(UTC),
             children=children,
@@ -108,8 +117,31 @@ class Observer:
             credentials_problem=found.problem,
             protection=found.protection,
             accounts=found.accounts,
+            cluster_problem=lacking,
+            departed=departed,
         )
-        return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found))
+        return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found, lacking, departed))
+
+    def _host(self, cluster: StarRocksCluster) -> tuple[StarRocksCluster, str]:
+        """The cluster whose frontends are asked, and why there is none: itself, but for a warehouse."""
+        if cluster.kind != WAREHOUSE_KIND:
+            return cluster, ""
+        raw = self._index.cluster(Key(cluster.namespace, cluster.frontends_of))
+        if raw is None or raw["kind"] != KIND or raw["metadata"].get("deletionTimestamp"):
+            return cluster, f"There is no StarRocksCluster {cluster.frontends_of} in this namespace."
+        return self._domain.parse(raw), ""
+
+    async def _with_frontends_of(self, host: StarRocksCluster, found: Found, *, settled: bool) -> Found:
+        """How FE is asked is its cluster's business; the accounts there are not touched for a warehouse."""
+        theirs = await self._reader.read(host, settled=settled)
+        frontends = {name: file for name, file in theirs.configurations.items() if name == "fe"}
+        return replace(
+            found,
+            configurations={**found.configurations, **frontends},
+            credentials=theirs.credentials,
+            accounts=Accounts(),
+            problem=theirs.problem,
+        )
 
     def again(self, key: Key) -> float | None:
         """In how many seconds it should be observed again even if nothing happens; None: it need not."""

@@ -15,11 +15,13 @@ from typing import Any, NoReturn
 from starrocks_operator import __version__
 from watcher.domain import Domain, real
 from watcher.family import adopt_orphans, kill_descendants
+from watcher.groups import groups
 from watcher.kube import ApiError, Kube, connect
 from watcher.lease import Lease
 from watcher.logs import logger
 from watcher.metrics import BUILD
 from watcher.probes import Probes
+from watcher.realm import GROUPS
 from watcher.rival import Rival
 from watcher.runner import Runner
 from watcher.scratch import Scratch, ScratchError
@@ -53,7 +55,14 @@ class Process:
             kube, name=settings.rival_lease, namespaces=(settings.lease_namespace, *settings.namespaces)
         )
         self._work = Work(settings, kube, domain, self._runner, clock=time.monotonic, jitter=random.random)
-        self._probes = Probes(healthy=self._work.trouble, ready=self._unready, refresh=self._work.refresh_metrics)
+        self._groups = Work(
+            settings, kube, groups(settings), self._runner, clock=time.monotonic, jitter=random.random, realm=GROUPS
+        )
+        self._probes = Probes(
+            healthy=lambda: self._work.trouble() or self._groups.trouble(),
+            ready=self._unready,
+            refresh=self._work.refresh_metrics,
+        )
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -86,9 +95,10 @@ class Process:
         """Work until asked to stop, or until the Lease is lost."""
         lost = asyncio.create_task(self._lease.hold())
         work = asyncio.create_task(self._work.run())
+        others = asyncio.create_task(self._groups.run())
         rival = asyncio.create_task(self._watch_rival())
         stop = asyncio.create_task(self._stop.wait())
-        everything: tuple[asyncio.Task[Any], ...] = (lost, work, rival, stop)
+        everything: tuple[asyncio.Task[Any], ...] = (lost, work, others, rival, stop)
         await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
         if lost.done():
             kill_descendants()  # another may be at work any moment: what we began must not go on
@@ -96,10 +106,10 @@ class Process:
         code = STOPPED
         if not stop.done():
             code = FAILED
-            for task in (work, rival):
+            for task in (work, others, rival):
                 if task.done() and (error := task.exception()) is not None:
                     log.error("a part of the operator ended", error=type(error).__name__, exc_info=error)
-        await self._work.finish(GRACE)
+        await asyncio.gather(self._work.finish(GRACE), self._groups.finish(GRACE))
         for task in everything:
             task.cancel()
         return code
@@ -111,7 +121,8 @@ class Process:
             await asyncio.sleep(RIVAL_PAUSE if active else self._settings.rival_seconds)
             sighting = await self._rival.look()
             if sighting.active != active:
-                (self._work.pause if sighting.active else self._work.resume)()
+                for work in (self._work, self._groups):
+                    (work.pause if sighting.active else work.resume)()
 
     async def _first(self, wanted: Awaitable[bool]) -> bool | None:
         """What `wanted` gives; None: we were asked to stop before."""
@@ -128,6 +139,7 @@ class Process:
     async def _end(self) -> None:
         """The children first, then the Lease: whoever takes it finds nobody at work."""
         self._work.stop_watching()
+        self._groups.stop_watching()
         killed = kill_descendants()
         await self._runner.close()
         await self._lease.release()

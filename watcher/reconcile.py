@@ -62,6 +62,7 @@ class Reconciler:
     events: Events
     attempts: Attempts
     fleet: Fleet
+    finalizer: str = ""
     _memories: dict[Key, _Memory] = field(default_factory=dict)
 
     async def process(self, key: Key) -> None:
@@ -91,12 +92,20 @@ class Reconciler:
         """Whether the cluster's owner, or the operator's, told operators to keep off."""
         return _ignored(raw) or not self.settings.in_scope(key.namespace)
 
+    def _is_going(self, raw: Raw) -> bool:
+        """Whether it is being deleted, and nothing is left for us to do before it goes."""
+        metadata = raw["metadata"]
+        held = self.finalizer and self.finalizer in (metadata.get("finalizers") or ())
+        return bool(metadata.get("deletionTimestamp")) and not held
+
     async def _process(self, key: Key) -> str:
         raw = self.index.cluster(key)
-        if raw is None or raw["metadata"].get("deletionTimestamp") or self._left_alone(key, raw):
+        if raw is None or self._is_going(raw) or self._left_alone(key, raw):
             self.forget(key)
             return "gone" if raw is None else "left-alone"
         memory = self._memory(key, raw)
+        if self.finalizer and (held := await self.writer.hold(raw)) is not None:
+            self.index.put(raw := held)
         if self.observer.behind(key):
             self.queue.add(key, delay=BEHIND_PAUSE)
             return "behind"
@@ -122,6 +131,7 @@ class Reconciler:
             with RECONCILE_SECONDS.time():
                 decision = self.domain.decide(cluster, sight.observed, default_profile=self.settings.default_profile)
                 status = self.domain.status_of(cluster, sight.observed, decision, last_run=memory.last_run)
+            status = cluster.written_status(status)
             written = await self.writer.write(raw, status)
             if written is None:
                 break
@@ -131,6 +141,9 @@ class Reconciler:
             cluster = self.domain.parse(raw)
         self.fleet.set(key, status)
         self.queue.succeed(key)
+        if decision.released:
+            await self.writer.release(raw)
+            return "released"
         if decision.due:
             return await self._run(key, raw, cluster, decision, memory)
         memory.settled = not decision.waits and not any(map(_unsettles, decision.findings))
@@ -165,6 +178,8 @@ class Reconciler:
         if result is None or not self._still_there(key, memory.uid):
             return "gone"
         self._learn(key, decision, result, memory)
+        told = self.observer.departures.learn(key, decision.step, result.report)
+        await self.events.post(raw, told)
         return "ran" if result.report.succeeded else "failed"
 
     def _job(self, key: Key, raw: Raw, decision: Decision) -> Job:

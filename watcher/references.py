@@ -119,7 +119,7 @@ class Reader:
         required = [("ConfigMap", name) for name in wanted.config_maps] + [("Secret", name) for name in wanted.secrets]
         found = Found(
             configurations={
-                name: _configuration(raws["ConfigMap", file.config_map], file) for name, file in files.items()
+                name: configuration_in(raws["ConfigMap", file.config_map], file) for name, file in files.items()
             },
             missing=tuple(f"{kind} {name}" for kind, name in required if raws[kind, name] is None),
         )
@@ -152,7 +152,7 @@ def _with(found: Found, climbed: Ladder) -> Found:
     )
 
 
-def _configuration(raw: Any, file: Any) -> Configuration:
+def configuration_in(raw: Any, file: Any) -> Configuration:
     if raw is None:
         return Configuration(missing=f"ConfigMap {file.config_map}")
     text = (raw.get("data") or {}).get(file.key)

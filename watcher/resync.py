@@ -10,34 +10,37 @@ import asyncio
 
 from starrocks_operator.model import Key
 from watcher.index import Index
-from watcher.kinds import CLUSTER, WATCHED, Watched
+from watcher.kinds import Watched
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.metrics import FAILURES, INDEXED
+from watcher.realm import CLUSTERS, Realm
 from watcher.settings import Settings
 
 log = logger(__name__)
+OPTIONAL_PAUSE = 30.0  # seconds until a resource that need not be there is looked for again
 
 
 class Resync:
     """Compares index and API by names and uids alone."""
 
-    def __init__(self, kube: Kube, index: Index, settings: Settings) -> None:
-        self._kube, self._index, self._settings = kube, index, settings
+    def __init__(self, kube: Kube, index: Index, settings: Settings, realm: Realm = CLUSTERS) -> None:
+        self._kube, self._index, self._settings, self._realm = kube, index, settings, realm
         self.filled = False
 
     async def wait_for_crd(self) -> None:
-        """Returns once StarRocksClusters are served: watches begun earlier would never see one."""
-        told = False
+        """Returns once the resource is served: watches begun earlier would never see one."""
+        path = self._realm.resource.path(next(iter(self._settings.namespaces), ""))
+        told = self._realm.optional
         while True:
             try:
-                await self._kube.get(f"{CLUSTER.path(next(iter(self._settings.namespaces), ''))}?limit=1")
+                await self._kube.get(f"{path}?limit=1")
                 return
             except ApiError as error:
                 if not told:
-                    log.warning("StarRocksClusters cannot be listed yet: are the CRDs installed?", error=str(error))
+                    log.warning(f"{self._realm.kind}s cannot be listed yet: are the CRDs installed?", error=str(error))
                 told = True
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(OPTIONAL_PAUSE if self._realm.optional else 1.0)
 
     async def wait_until_filled(self) -> None:
         """Returns once the watches have shown everything that there is."""
@@ -61,15 +64,25 @@ class Resync:
         self._index.begin_sweep()
         gone: set[Key] = set()
         lacking = 0
-        for kind in WATCHED:
-            lost, missing = self._index.sweep(kind.kind, await self._listed(kind))
+        for kind in self._realm.watched:
+            lost, missing = self._index.sweep(kind.kind, await self._listed_if_served(kind))
             gone |= lost
             lacking += missing
-        INDEXED.set(len(self._index))
+        if not self._realm.optional:
+            INDEXED.set(len(self._index))
         if gone and self.filled:
             FAILURES.labels(reason="DeletionMissed").inc(len(gone))
             log.warning("the watches had missed deletions", clusters=len(gone))
         return frozenset(gone), lacking
+
+    async def _listed_if_served(self, kind: Watched) -> dict[tuple[str, str], str]:
+        """Nothing of a kind that the API server does not know, if it need not know it."""
+        try:
+            return await self._listed(kind)
+        except ApiError as error:
+            if error.status == 404 and kind in self._realm.others:
+                return {}
+            raise
 
     async def _listed(self, kind: Watched) -> dict[tuple[str, str], str]:
         listed = {}

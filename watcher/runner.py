@@ -37,12 +37,12 @@ class Runner:
         while len(self._idle) + self._active < self._settings.concurrency:
             self._idle.append(await self._nursery.worker())
 
-    async def run(self, jobs: Sequence[Job], done: Done) -> None:
-        """One run for all jobs; `done` is called once for each."""
+    async def run(self, jobs: Sequence[Job], done: Done, *, playbook: str = "") -> None:
+        """One run for all jobs; `done` is called once for each. playbook: another one, beside the usual."""
         timeout = self._settings.run_timeout + 5.0 * len(jobs)
         by_host = {job.host: job for job in jobs}
         self._scratch.prepare()
-        play = self._play(by_host, timeout)
+        play = self._play(by_host, timeout, playbook)
         worker: Worker | None = None
         self._active += 1
         try:
@@ -75,11 +75,11 @@ class Runner:
         if (job := waiting.pop(host, None)) is not None:
             done(job, translate(job, record))
 
-    def _play(self, jobs: dict[str, Job], timeout: float) -> Play:
+    def _play(self, jobs: dict[str, Job], timeout: float, playbook: str) -> Play:
         settings = self._settings
         return Play(
             documents={host: job.document for host, job in jobs.items()},
-            playbook=str(settings.playbook),
+            playbook=str(settings.playbook.with_name(playbook) if playbook else settings.playbook),
             scratch=str(self._scratch.path),
             forks=min(settings.forks, len(jobs)) if not self._active else 1,  # forks are memory, and cores are few
             timeout=timeout,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from starrocks_operator.decision import Customs
 from starrocks_operator.frontend.tls import TlsMode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,8 @@ class Settings:
     deny_list: tuple[str, ...]  # namespaces that are left alone
     default_profile: str
     dns_domain: str
+    withheld_variables: tuple[str, ...]  # of the operator's own, in no container
+    volume_name_with_hash: bool
     fe_ssl_mode: str
     lease_namespace: str
     lease_name: str
@@ -53,6 +56,10 @@ class Settings:
     @property
     def clusterwide(self) -> bool:
         return not self.namespaces
+
+    @property
+    def customs(self) -> Customs:
+        return Customs(withheld_variables=self.withheld_variables, plain_volume_names=not self.volume_name_with_hash)
 
     def in_scope(self, namespace: str) -> bool:
         return namespace not in self.deny_list and (self.clusterwide or namespace in self.namespaces)
@@ -84,6 +91,20 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
     flag("--default-profile", "DEFAULT_PROFILE", "safe", "pod templates of new clusters", choices=("safe", "upstream"))
     flag("--fe-ssl-mode", "FE_SSL_MODE", "PREFERRED", "TLS to FE", type=str.upper, choices=tuple(map(str, TlsMode)))
     flag("--dns-domain", "DNS_DOMAIN", "cluster.local", "DNS domain of the Kubernetes cluster, for the frontend proxy")
+    flag(
+        "--withheld-variables",
+        "KUBE_STARROCKS_UNSUPPORTED_ENVS",
+        "",
+        "comma-separated variables of the operator that no container gets",
+        type=_names,
+    )
+    flag(
+        "--volume-name-with-hash",
+        "VOLUME_NAME_WITH_HASH",
+        "true",
+        "false: volumes of mounted ConfigMaps and Secrets have their name alone",
+        type=_truth,
+    )
     flag("--lease-namespace", "POD_NAMESPACE", _own_namespace(), "namespace of the operator's Lease")
     flag("--lease-name", "LEASE_NAME", "starrocks-operator", "name of the operator's Lease")
     flag("--lease-seconds", "LEASE_SECONDS", 15.0, "how long the Lease outlives its holder", type=float)
@@ -115,6 +136,12 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(sorted({name.strip() for name in text.split(",") if name.strip()}))
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
 
 
 def _address(text: str) -> tuple[str, int]:

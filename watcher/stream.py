@@ -15,6 +15,7 @@ import kopf
 from watcher.handlers import Sink, kopf_settings, registry
 from watcher.logs import logger
 from watcher.metrics import FAILURES
+from watcher.realm import CLUSTERS, Realm
 from watcher.settings import Settings
 from watcher.trim import Raw
 
@@ -25,8 +26,10 @@ RESTART_PAUSE = 2.0
 class Stream:
     """The watches. `sink` is called in the loop that started us, in the order of each object's events."""
 
-    def __init__(self, settings: Settings, sink: Sink, *, loop: asyncio.AbstractEventLoop) -> None:
-        self._settings, self._loop = settings, loop
+    def __init__(
+        self, settings: Settings, sink: Sink, *, loop: asyncio.AbstractEventLoop, realm: Realm = CLUSTERS
+    ) -> None:
+        self._settings, self._loop, self._realm = settings, loop, realm
         self._sink: Callable[[str | None, Raw], None] = sink
         self._stop = threading.Event()
         self._kopf_ends = threading.Event()
@@ -63,8 +66,8 @@ class Stream:
             return
         try:
             await kopf.operator(
-                registry=registry(self._forward),
-                settings=kopf_settings(),
+                registry=registry(self._forward, self._realm),
+                settings=kopf_settings(self._realm),
                 stop_flag=ends,
                 **scope,  # type: ignore[arg-type]
             )

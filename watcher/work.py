@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
-from starrocks_operator.model import KIND, Key
+from starrocks_operator.model import KIND, WAREHOUSE_KIND, Key
 from watcher import metrics
 from watcher.attempts import Attempts
 from watcher.batch import Batch
 from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
+from watcher.groups import GroupReader, Uncounted
 from watcher.index import Index
+from watcher.keys import key_of
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.looks import Looks
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
+from watcher.realm import CLUSTERS, Realm
 from watcher.reconcile import Reconciler
 from watcher.references import PASSWORDS, Reader
 from watcher.resync import Resync
@@ -46,9 +50,11 @@ class Work:
         *,
         clock: Callable[[], float],
         jitter: Jitter,
+        realm: Realm = CLUSTERS,
     ) -> None:
-        self._settings, self._clock = settings, clock
-        self._index = Index()
+        self._settings, self._clock, self._realm = settings, clock, realm
+        usual = realm is CLUSTERS
+        self._index = Index(realm)
         self._queue: WorkQueue[Key] = WorkQueue(debounce=DEBOUNCE, jitter=jitter, clock=clock)
         self._threads = ThreadPoolExecutor(settings.looks, thread_name_prefix="look")
         self._looks = Looks(
@@ -60,23 +66,29 @@ class Work:
             clock=clock,
             jitter=jitter,
         )
-        self._batch = Batch(runner.run, slots=settings.concurrency, size=settings.batch_size)
-        reader = Reader(
+        self._batch = Batch(
+            partial(runner.run, playbook=realm.playbook) if realm.playbook else runner.run,
+            slots=settings.concurrency if usual else 1,
+            size=settings.batch_size,
+        )
+        reader = (Reader if usual else GroupReader)(
             kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
         )
+        self._observer = Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock)
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,
             index=self._index,
             queue=self._queue,
-            observer=Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock),
+            observer=self._observer,
             batch=self._batch,
-            writer=StatusWriter(kube),
+            writer=StatusWriter(kube, realm),
             events=Events(kube, identity=settings.identity, clock=clock),
             attempts=Attempts(clock=clock),
-            fleet=Fleet(),
+            fleet=Fleet() if usual else Uncounted(),
+            finalizer=realm.finalizer,
         )
-        self._resync = Resync(kube, self._index, settings)
+        self._resync = Resync(kube, self._index, settings, realm)
         self._relisted = asyncio.Event()
         self._stream: Stream | None = None
 
@@ -87,7 +99,7 @@ class Work:
     async def run(self) -> None:
         """Never returns of itself."""
         await self._resync.wait_for_crd()
-        self._stream = Stream(self._settings, self.intake, loop=asyncio.get_running_loop())
+        self._stream = Stream(self._settings, self.intake, loop=asyncio.get_running_loop(), realm=self._realm)
         self._stream.start()
         await self._resync.wait_until_filled()
         for key in self._index.clusters():
@@ -108,13 +120,27 @@ class Work:
         metrics.EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
         if key is None:
             return
-        if raw["kind"] == KIND and event == "DELETED":
+        resource = raw["kind"] in self._realm.resources
+        if resource and event == "DELETED":
             self._batch.abandon(key)
-        elif raw["kind"] == KIND and _differ(known, raw, "uid", "generation"):
+        elif resource and _differ(known, raw, "uid", "generation"):
             self._queue.succeed(key)  # a new spec is tried at once, whatever failed before
         elif raw["kind"] == "Pod" and _lives_otherwise(known, raw, event):
             self._looks.hasten(key)
         self._queue.add(key)
+        for other in self._concerned(key, event, raw):
+            self._queue.add(other)
+
+    def _concerned(self, key: Key, event: str | None, raw: Raw) -> Iterator[Key]:
+        """A warehouse stands on its cluster's frontends; and its cluster has FE forget it when it is gone."""
+        if raw["kind"] == WAREHOUSE_KIND and event == "DELETED":
+            host = Key(key.namespace, raw["spec"].get("starRocksCluster", ""))
+            if self._index.cluster(host) is not None:
+                self._observer.departures.add(host, raw["metadata"]["name"])
+        if event == "DELETED":
+            yield from self._observer.departures.waiting(key.namespace)
+        if raw["kind"] in (KIND, "Pod"):
+            yield from filter(None, map(key_of, self._index.warehouses(key)))
 
     def pause(self) -> None:
         self._queue.close()

@@ -29,11 +29,12 @@ from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions i
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
 from kubernetes.config import ConfigException
 
-from starrocks_operator.decision import COMPONENTS, Context
+from starrocks_operator.decision import COMPONENTS, WAREHOUSE, Context
 from starrocks_operator.lease import lease_objection
-from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.objects import build
-from starrocks_operator.objects.metadata import owner_reference
+from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksCluster, parse
+from starrocks_operator.objects import objects_of
+from starrocks_operator.objects.compute_node_group import build_of
+from starrocks_operator.objects.metadata import kind_of, owner_reference
 from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
 
 LEASE_API = "coordination.k8s.io/v1"
@@ -42,7 +43,7 @@ NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
 ARGUMENTS = {
     "cluster_file": {"type": "path", "required": True},
-    "component": {"type": "str", "choices": list(COMPONENTS)},
+    "component": {"type": "str", "choices": [*COMPONENTS, WAREHOUSE]},
     "objects": {"type": "list", "elements": "dict"},
     "prune": {"type": "bool", "default": False},
 }
@@ -79,7 +80,8 @@ class ActionModule(ActionBase):
         return self._outcome.document(diff=self._diff)
 
     def _act(self, play: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-        cluster = StarRocksCluster.parse(play["cluster"])
+        group = ComputeNodeGroup.parse(play["cluster"]) if play["cluster"].get("kind") == GROUP_KIND else None
+        cluster = group.as_cluster() if group is not None else parse(play["cluster"])
         server = ApiServer()
         if refusal := _fenced(server, cluster, play.get("operator") or {}):
             self._outcome.refusals.append(refusal)
@@ -91,8 +93,9 @@ class ActionModule(ActionBase):
         else:
             objects = arguments["objects"]
             if objects is None:
-                component = arguments["component"]
-                objects = build(cluster, Context.parse(play["context"])).get(component, ())
+                part, context = arguments["component"], Context.parse(play["context"])
+                made = objects_of(cluster, context, part) if group is None else build_of(group, context).get(part)
+                objects = made or ()
             for wanted in objects:
                 if wanted["kind"] == "PersistentVolumeClaim":
                     self._mark(server, _within(wanted, cluster), play.get("known"))
@@ -246,18 +249,17 @@ def _leaving(server: ApiServer, cluster: StarRocksCluster) -> str:
     A cluster deleted and made anew under the same name has another uid: objects must not go to the old one.
     """
     asked = {
-        "apiVersion": API_VERSIONS["StarRocksCluster"],
-        "kind": "StarRocksCluster",
-        "metadata": {"namespace": cluster.namespace, "name": cluster.name},
+        **kind_of(cluster),
+        "metadata": {"namespace": cluster.namespace, "name": cluster.resource_name},
     }
     live = server.get(asked)
     if live.absent or (live.ok and live.metadata.get("uid") != cluster.uid):
-        return f"StarRocksCluster {cluster.key} was deleted: nothing is done for it any more."
+        return f"{asked['kind']} {cluster.key} was deleted: nothing is done for it any more."
     if live.ok and live.metadata.get("deletionTimestamp"):
-        return f"StarRocksCluster {cluster.key} is being deleted: nothing is done for it any more."
+        return f"{asked['kind']} {cluster.key} is being deleted: nothing is done for it any more."
     if live.ok:
         return ""
-    raise AnsibleActionFail(live.sentence(f"StarRocksCluster {cluster.key} could not be read"))
+    raise AnsibleActionFail(live.sentence(f"{asked['kind']} {cluster.key} could not be read"))
 
 
 def _fenced(server: ApiServer, cluster: StarRocksCluster, operator: Mapping[str, Any]) -> str:

@@ -22,12 +22,16 @@ except ImportError:
 
 try:
     from starrocks_operator.components import COMPONENTS
+    from starrocks_operator.frontend.group import group_login
     from starrocks_operator.frontend.ladder import Former, holders_of, ladder
-    from starrocks_operator.model import StarRocksCluster
+    from starrocks_operator.group.cases import COMPONENT
+    from starrocks_operator.membership.warehouses import departed_of
+    from starrocks_operator.model import ComputeNodeGroup, parse
     from starrocks_operator.objects import references
-    from starrocks_operator.objects.configuration import parse_properties
+    from starrocks_operator.objects.configuration import ConfigurationSource, parse_properties
+    from starrocks_operator.objects.metadata import GROUP_LABEL
     from starrocks_operator.objects.names import marker_name
-    from starrocks_operator.observed import Children, Observed
+    from starrocks_operator.observed import Accounts, Children, Observed
     from starrocks_operator.observed import Configuration as ConfigurationFile
 
     DOMAIN_MISSING = None
@@ -36,6 +40,8 @@ except ImportError:
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 OWNER = "app.starrocks.ownerreference/name"
+PODS = ("Pod", "/api/v1/namespaces/{0}/pods")
+RESOURCES = {"StarRocksCluster": "starrocksclusters", "StarRocksWarehouse": "starrockswarehouses"}
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
 
@@ -98,11 +104,41 @@ class Fresh:
         self.credentials = credentials
 
 
-def read_cluster(api, namespace, name):
-    """The StarRocksCluster as it is now; None if it is gone."""
-    path = "/apis/starrocks.com/v1/namespaces/{0}/starrocksclusters/{1}"
+def read_cluster(api, namespace, name, kind="StarRocksCluster"):
+    """The StarRocksCluster, or StarRocksWarehouse, as it is now; None if it is gone."""
+    path = "/apis/starrocks.com/v1/namespaces/{0}/{1}/{2}"
+    raw = api.get(path.format(quote(namespace), RESOURCES[kind], quote(name)))
+    return None if raw is None else parse(raw)
+
+
+def read_group(api, namespace, name):
+    """The ComputeNodeGroup as it is now; None if it is gone."""
+    path = "/apis/starrocks.com/v1alpha1/namespaces/{0}/computenodegroups/{1}"
     raw = api.get(path.format(quote(namespace), quote(name)))
-    return None if raw is None else StarRocksCluster.parse(raw)
+    return None if raw is None else ComputeNodeGroup.parse(raw)
+
+
+def read_fresh_group(api, group, fe_ssl_mode="DISABLED"):
+    """Everything that a step of the group depends on, but FE itself."""
+    named, config = group.spec.fe_info.account_secret, group.spec.config
+    login = group_login(group, _named(api, group.namespace, "Secret", named) if named else None, tls=fe_ssl_mode)
+    configurations = {}
+    if config is not None and config.name:
+        source = ConfigurationSource(config.name, config.key)
+        configurations = {COMPONENT: _configuration(api, group.namespace, source)}
+    label = f"{GROUP_LABEL}={group.name}"
+    found = []
+    for kind, path in (("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets"), PODS):
+        listed = api.get(path.format(quote(group.namespace)), labelSelector=label) or {}
+        whose = {"apiVersion": listed.get("apiVersion"), "kind": kind}
+        found.extend({**whose, **item} for item in listed.get("items") or ())
+    observed = Observed(
+        now=datetime.now(UTC),
+        children=Children.of(found),
+        configurations=configurations,
+        credentials_problem=login.problem,
+    )
+    return Fresh(api, group, observed, login.credentials)
 
 
 def read_lease(api, namespace, name):
@@ -111,25 +147,45 @@ def read_lease(api, namespace, name):
     return api.get(path.format(quote(namespace), quote(name)))
 
 
-def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED"):
+def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED", step=None):
     """Everything that a step of the cluster's membership depends on, but FE itself.
 
     former: passwords that FE accepted before their Secrets changed. fe_ssl_mode: where the cluster does not say.
     """
-    wanted = references(cluster)
-    holders = {holder: _named(api, cluster.namespace, *holder) for holder in holders_of(wanted)}
-    climbed = ladder(cluster, wanted, holders, former=Former(**(former or {})), default_tls=fe_ssl_mode)
+    host, lacking = cluster, ""
+    if cluster.warehouse:
+        found = read_cluster(api, cluster.namespace, cluster.frontends_of)
+        host, lacking = (found, "") if found else (cluster, f"There is no StarRocksCluster {cluster.frontends_of}.")
+    wanted = references(host)
+    holders = {holder: _named(api, host.namespace, *holder) for holder in holders_of(wanted)}
+    climbed = ladder(host, wanted, holders, former=Former(**(former or {})), default_tls=fe_ssl_mode)
+    sources = dict(wanted.configurations)
+    children = _children(api, cluster)
+    if host is not cluster:
+        sources = {"fe": sources["fe"]} if "fe" in sources else {}
+        sources.update(references(cluster).configurations)
+        children += _children(api, host)
     observed = Observed(
         now=datetime.now(UTC),
-        children=Children.of(_children(api, cluster)),
+        children=Children.of(children),
         configurations={
-            component: _configuration(api, cluster.namespace, source)
-            for component, source in wanted.configurations.items()
+            component: _configuration(api, cluster.namespace, source) for component, source in sources.items()
         },
         credentials_problem=climbed.problem,
-        accounts=climbed.accounts,
+        accounts=climbed.accounts if host is cluster else Accounts(),
+        cluster_problem=lacking,
+        departed=_departed(api, cluster, step),
     )
     return Fresh(api, cluster, observed, climbed.credentials)
+
+
+def _departed(api, cluster, step):
+    """The warehouse for whose sake the step is to be taken, if it is really gone, and no pods may run for it."""
+    name = "" if cluster.warehouse else departed_of(step)
+    if not name or read_cluster(api, cluster.namespace, name, "StarRocksWarehouse") is not None:
+        return ()
+    workload = "/apis/apps/v1/namespaces/{0}/statefulsets/{1}-warehouse-cn"
+    return () if api.get(workload.format(quote(cluster.namespace), quote(name))) else (name,)
 
 
 def _children(api, cluster):

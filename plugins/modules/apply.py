@@ -17,8 +17,8 @@ version_added: "0.1.0"
 options:
   cluster_file:
     description:
-      - JSON file with C(cluster) (the StarRocksCluster), C(context) (what building depends on besides), C(due) (the
-        components whose turn it is) and C(prune) (kind and name of the objects that are no longer wanted).
+      - JSON file with C(cluster) (the resource), C(context) (what building depends on), C(due)
+        (the components whose turn it is) and C(prune) (kind and name of the objects that are no longer wanted).
       - C(known) may hold the resource versions of existing objects by C(Kind/name); it saves a request for each.
       - It is a file so that no value of a StarRocksCluster is ever treated as a template.
     type: path
@@ -26,7 +26,7 @@ options:
   component:
     description: The component whose objects are built and applied, if it is due.
     type: str
-    choices: [fe, fe-observer, be, cn, hpa, fe_proxy]
+    choices: [fe, fe-observer, be, cn, hpa, fe_proxy, compute-node-group]
   objects:
     description: Objects to apply instead of those of a component. They become the cluster's own.
     type: list

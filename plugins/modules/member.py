@@ -84,9 +84,12 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.starrocks.operator.plugins.module_utils import fresh, hands
 
 try:
+    from starrocks_operator.decision import Customs
     from starrocks_operator.frontend import FrontendPool
+    from starrocks_operator.frontend.group import take_group
     from starrocks_operator.frontend.take import take
     from starrocks_operator.lease import lease_objection
+    from starrocks_operator.model import GROUP_KIND
     from starrocks_operator.step import Step
     from starrocks_operator.wish import wish_objection
 except ImportError:
@@ -128,10 +131,13 @@ def attempt(play, check_mode):
     if objection:
         return "stale", f"{name}: {objection}.", []
     metadata = play["cluster"]["metadata"]
-    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"])
+    kind = play["cluster"].get("kind", "StarRocksCluster")
+    if kind == GROUP_KIND:
+        return attempt_group(api, step, metadata, operator, check_mode=check_mode)
+    cluster = fresh.read_cluster(api, metadata["namespace"], metadata["name"], kind)
     if cluster is None or cluster.uid != metadata["uid"]:
         return "stale", f"{name}: the cluster is gone.", []
-    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"))
+    found = fresh.read_fresh(api, cluster, play.get("former"), operator.get("fe_ssl_mode", "DISABLED"), step)
     if found.credentials is None:
         return "failed", f"{name}: {found.observed.credentials_problem}", []
     pool = FrontendPool(threads=8)
@@ -149,11 +155,52 @@ def attempt(play, check_mode):
             credentials=found.credentials,
             pool=pool,
             default_profile=operator.get("default_profile", "safe"),
+            customs=Customs.of(play.get("context") or {}),
             dry_run=check_mode,
             hand=lent.do,
             objection=objection,
         )
         return outcome, message, lent.written
+    finally:
+        pool.close()
+
+
+def attempt_group(api, step, metadata, operator, check_mode):
+    """The same for a ComputeNodeGroup, whose frontends are elsewhere."""
+    name = f"{step.kind} {step.target}"
+    group = fresh.read_group(api, metadata["namespace"], metadata["name"])
+    if group is None or group.uid != metadata["uid"]:
+        return "stale", f"{name}: the group is gone.", []
+    found = fresh.read_fresh_group(api, group, operator.get("fe_ssl_mode", "DISABLED"))
+    if found.credentials is None:
+        return "failed", f"{name}: {found.observed.credentials_problem}", []
+    pool = FrontendPool(threads=8)
+
+    def objection():
+        now = fresh.read_group(api, group.namespace, group.name)
+        if (
+            now is None
+            or now.uid != group.uid
+            or (now.generation, now.is_deleted)
+            != (
+                group.generation,
+                group.is_deleted,
+            )
+        ):
+            return "the group was changed meanwhile"
+        return lease_problem(api, operator)
+
+    try:
+        outcome, message = take_group(
+            step,
+            group=group,
+            observed=found.observed,
+            credentials=found.credentials,
+            pool=pool,
+            dry_run=check_mode,
+            objection=objection,
+        )
+        return outcome, message, []
     finally:
         pool.close()
 
@@ -169,7 +216,8 @@ def lease_problem(api, operator):
 
 def wish_problem(api, cluster):
     """Why what the step was decided for is not wished any more; empty if it is."""
-    return wish_objection(fresh.read_cluster(api, cluster.namespace, cluster.name), decided=cluster)
+    now = fresh.read_cluster(api, cluster.namespace, cluster.resource_name, cluster.kind)
+    return wish_objection(now, decided=cluster)
 
 
 if __name__ == "__main__":

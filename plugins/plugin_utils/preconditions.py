@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.objects.metadata import COMPONENT_LABEL, OWNER_LABEL
+from starrocks_operator.objects.metadata import COMPONENT_LABEL, owner_label
 
 HELD_COMPONENTS = ("fe", "fe-observer", "be")  # they hold metadata and tablets, and leave one by one
 
@@ -36,7 +36,7 @@ def takeover(live: Raw, cluster: StarRocksCluster) -> str:
     if controller is not None:
         owner = f"{controller.get('kind')} {controller.get('name')} (uid {controller.get('uid')})"
         return f"exists and is not ours but belongs to {owner}: rename or delete it"
-    if (metadata.get("labels") or {}).get(OWNER_LABEL) == cluster.name:
+    if (metadata.get("labels") or {}).get(owner_label(cluster)) == cluster.name:
         return ""
     return "exists and is not ours: rename or delete it"
 

@@ -34,6 +34,8 @@ PLURALS = {
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
     "PodDisruptionBudget": "poddisruptionbudgets",
     "StarRocksCluster": "starrocksclusters",
+    "ComputeNodeGroup": "computenodegroups",
+    "StarRocksWarehouse": "starrockswarehouses",
     "Lease": "leases",
 }
 API_VERSIONS = {
@@ -79,6 +81,11 @@ class Answer:
         return terminating or (self.absent and details.get("kind") == "namespaces")
 
     @property
+    def is_no_such_object(self) -> bool:
+        """Whether it has a field that its kind does not know, or one of the wrong type: that is answered with 500."""
+        return self.status == 500 and _NO_SUCH_OBJECT in str(self.body.get("message"))
+
+    @property
     def says_duplicate(self) -> bool:
         """Whether it was refused because two entries of a list have a name in common."""
         causes = (self.body.get("details") or {}).get("causes") or ()
@@ -89,9 +96,14 @@ class Answer:
         if not self.status:
             return f"{what}: the API server cannot be reached ({self.error}); it is tried again later."
         words = str(self.body.get("message") or self.body.get("reason") or "no reason given")[:1000]
+        if self.is_no_such_object:
+            return f"{what}: the API server refused it ({words})."
         if self.status in (409, 429) or self.status >= 500:
             return f"{what}: the API server answered {self.status} in each of {TRIES} tries ({words})."
         return f"{what}: the API server refused it with {self.status} ({words})."
+
+
+_NO_SUCH_OBJECT = "failed to create typed patch object"
 
 
 class ApiServer:

@@ -14,7 +14,7 @@ from starrocks_operator.frontend.tls import Tls
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.configuration import port_of
 from starrocks_operator.objects.metadata import COMPONENT_LABEL
-from starrocks_operator.objects.names import headless_service_name, member_host, stateful_set_name
+from starrocks_operator.objects.names import CLUSTER_DOMAIN
 from starrocks_operator.observed import Children, Login
 
 
@@ -57,7 +57,7 @@ def endpoints(
     """The frontends that can be asked: pods that have an address and are not on their way out, by ordinal; then the
     observers, which do not lead, but have views, blacklists and cluster ids as the others do.
 
-    properties: fe.conf, for the query port.
+    properties: fe.conf, for the query port. A warehouse has none of its own: those of its cluster.
     """
     port = port_of(FE, "query", properties or {})
     groups = (component.name for component in COMPONENTS.values() if component.process == "fe")
@@ -65,9 +65,10 @@ def endpoints(
 
 
 def _endpoints(cluster: StarRocksCluster, children: Children, group: str, port: int) -> tuple[Endpoint, ...]:
-    workload = children.get("StatefulSet", stateful_set_name(cluster, group))
-    service = ((workload or {}).get("spec") or {}).get("serviceName") or headless_service_name(cluster, group)
-    prefix = stateful_set_name(cluster, group) + "-"
+    name = f"{cluster.frontends_of}-{group}"
+    workload = children.get("StatefulSet", name)
+    service = ((workload or {}).get("spec") or {}).get("serviceName") or f"{name}-search"
+    prefix = f"{name}-"
     found: list[tuple[int, Endpoint]] = []
     for pod in children.of_kind("Pod"):
         metadata, status = pod["metadata"], pod.get("status") or {}
@@ -81,6 +82,6 @@ def _endpoints(cluster: StarRocksCluster, children: Children, group: str, port: 
             or status.get("phase") != "Running"
         ):
             continue
-        host = member_host(cluster, group, int(ordinal), service=service)
+        host = f"{metadata['name']}.{service}.{cluster.namespace}.svc.{CLUSTER_DOMAIN}"
         found.append((int(ordinal), Endpoint(pod=metadata["name"], host=host, address=status["podIP"], port=port)))
     return tuple(endpoint for _, endpoint in sorted(found))

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
+from starrocks_operator.frontend.features import features_of
 from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.frontend.rows import (
     Record,
@@ -104,6 +105,9 @@ def look(
         blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
         login=leader.login if leader else "",
         root=leader.root if leader else "",
+        features=features_of(leader.endpoint.address, questions.http_port)
+        if leader is not None and questions.http_port
+        else None,
     )
 
 

@@ -38,11 +38,18 @@ _FORMS: Mapping[StepKind, str] = {
     StepKind.FORCE_DROP_BACKEND: 'ALTER SYSTEM DROP BACKEND "{target}" FORCE',
     StepKind.ADD_COMPUTE_NODE: 'ALTER SYSTEM ADD COMPUTE NODE "{target}"',
     StepKind.DROP_COMPUTE_NODE: 'ALTER SYSTEM DROP COMPUTE NODE "{target}"',
+    StepKind.DROP_WAREHOUSE: "DROP WAREHOUSE IF EXISTS {target}",
     StepKind.BLACKLIST_COMPUTE_NODE: "ADD COMPUTE NODE BLACKLIST {id}",
     StepKind.UNBLACKLIST_COMPUTE_NODE: "DELETE COMPUTE NODE BLACKLIST {id}",
     StepKind.HOLD_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
 }
+
+_WITHIN: Mapping[StepKind, str] = {
+    StepKind.ADD_COMPUTE_NODE: " INTO WAREHOUSE {within}",
+    StepKind.DROP_COMPUTE_NODE: " FROM WAREHOUSE {within}",
+}
+"""Said only of compute nodes that are not in FE's default warehouse: releases without warehouses do not know it."""
 
 OPERATOR_ROLE = "starrocks_operator"
 
@@ -85,6 +92,7 @@ ACCOUNT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _PLAIN: Mapping[str, re.Pattern[str]] = {
     "host:port": re.compile(r"[A-Za-z0-9._:\[\]-]+:[0-9]{1,5}"),
     "setting": re.compile(r"[a-z0-9_]+"),
+    "warehouse": re.compile(r"[a-z][a-z0-9_]*"),
     "number": re.compile(r"[0-9]+"),
     "value": re.compile(r"[A-Za-z0-9_.-]*"),
     "account": ACCOUNT_NAME,
@@ -98,8 +106,12 @@ def statement_of(step: Step) -> str:
     """The one statement that does the step. A target that is not plainly what it must be is refused, never quoted."""
     form = _FORMS[step.kind]
     setting = step.kind in SETTING_STEPS
-    _plainly(step.target, "setting" if setting else "host:port")
-    values = {"target": step.target, "to": step.fact("to"), "id": step.fact("id")}
+    word = "setting" if setting else "warehouse" if step.kind == StepKind.DROP_WAREHOUSE else "host:port"
+    _plainly(step.target, word)
+    values = {"target": step.target, "to": step.fact("to"), "id": step.fact("id"), "within": step.fact("within")}
+    if values["within"]:
+        _plainly(values["within"], "warehouse")
+        form += _WITHIN.get(step.kind, "")
     if setting:
         _plainly(values["to"], "value")
     if "{id}" in form:

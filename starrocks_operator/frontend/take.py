@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from starrocks_operator.decide import decide
-from starrocks_operator.decision import Decision
+from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision
 from starrocks_operator.deed import Deed, deed_of
 from starrocks_operator.frontend.account_act import perform_account
 from starrocks_operator.frontend.act import perform, perform_everywhere
@@ -20,6 +20,7 @@ from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.membership import questions_of
 from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects.configuration import ports_of
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
 from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, LOCAL_STEPS, Step
@@ -40,6 +41,7 @@ def take(
     credentials: Credentials,
     pool: FrontendPool,
     default_profile: str,
+    customs: Customs = NO_CUSTOMS,
     dry_run: bool = False,
     hand: Hand | None = None,
     objection: Objection = lambda: "",
@@ -54,10 +56,11 @@ def take(
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
     properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
     places = endpoints(cluster, observed.children, properties)
-    questions = replace(questions_of(cluster, observed.children), root=wants_root(cluster, observed.accounts))
+    asked = questions_of(cluster, observed.children, http_port=ports_of("fe", properties)["http"])
+    questions = replace(asked, root=wants_root(cluster, observed.accounts))
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
-    decision = decide(cluster, observed, default_profile=default_profile)
+    decision = decide(cluster, observed, default_profile=default_profile, customs=customs)
     again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"

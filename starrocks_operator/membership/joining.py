@@ -11,15 +11,15 @@ from starrocks_operator.observed import FrontendRow
 from starrocks_operator.step import Step, StepKind
 
 
-def add(slot: Slot[R], *, kind: StepKind, word: str) -> Outlook:
-    """Adds one whose pod runs and that did not register itself."""
+def add(slot: Slot[R], *, kind: StepKind, word: str, within: tuple[tuple[str, str], ...] = ()) -> Outlook:
+    """Adds one whose pod runs and that did not register itself; ``within`` says where, if not in the default place."""
     return Outlook(
         step=Step(
             kind=kind,
             target=slot.target,
             reason=f"{word.capitalize()} {slot.name} runs and did not register itself.",
             reversible=True,
-            expects=(("role", "absent"),),
+            expects=(("role", "absent"), *within),
         ),
         waits=(f"{word} {slot.name} has not joined: it is being added",),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from starrocks_operator.decision import Context
@@ -52,9 +53,16 @@ def backend_kind(context: Context) -> Kind:
     return SHARED_DATA_BACKENDS if mode.strip().lower() == "shared_data" else BACKENDS
 
 
-def questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
+def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: int = 0) -> Questions:
     """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
-    nowhere; while they do leave, only what must be noticed when a frontend forgets it."""
+    nowhere; while they do leave, only what must be noticed when a frontend forgets it. http_port: FE's, at which those
+    of a warehouse are asked whether there can be one."""
+    if cluster.warehouse:
+        return replace(_questions_of(cluster, children), http_port=http_port)
+    return _questions_of(cluster, children)
+
+
+def _questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
     memory = Memory.of(cluster, children)
     members = tuple(memory.members.values())
     blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, members, "cn", "computeNode") > 0

@@ -87,6 +87,7 @@ class Kind:
     holds_tablets: whether it may go only when FE counts no tablet on it; else when its queries are done.
     order, cancel: None: FE is not told that it leaves.
     forfeit: None: nothing is ever lost with it.
+    warehouse: the one in which they work, if it is not FE's default one.
     """
 
     word: str
@@ -97,6 +98,7 @@ class Kind:
     forfeit: StepKind | None = None
     order: StepKind | None = None
     cancel: StepKind | None = None
+    warehouse: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

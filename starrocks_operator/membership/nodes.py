@@ -92,7 +92,7 @@ def _act(
     simple: Mapping[Move, Callable[[], Outlook]] = {
         Move.CANCEL: lambda: cancel(case, kind),
         Move.WATCH: lambda: watch(case, kind, ground),
-        Move.ADD: lambda: add(case.slot, kind=kind.add, word=kind.word),
+        Move.ADD: lambda: add(case.slot, kind=kind.add, word=kind.word, within=_within(kind)),
         Move.DROP: lambda: _drop(case, kind),
         Move.FORFEIT: lambda: forfeit(case, kind, ground),
         Move.WAIT: lambda: Outlook(waits=(_wait(case, kind),)),
@@ -150,10 +150,14 @@ def _drop(case: Case, kind: Kind) -> Outlook:
             target=row.target,
             reason=f"{kind.word.capitalize()} {case.slot.name} is no longer wanted, and its pod is gone.",
             reversible=not kind.holds_tablets,
-            expects=(("id", row.id), *empty),
+            expects=(("id", row.id), *empty, *_within(kind)),
         ),
         waits=(f"{kind.word} {case.slot.name} has left: FE is told to forget it",),
     )
+
+
+def _within(kind: Kind) -> tuple[tuple[str, str], ...]:
+    return (("within", kind.warehouse),) if kind.warehouse else ()
 
 
 def _wait(case: Case, kind: Kind) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from starrocks_operator.decision import Context, Finding
@@ -14,6 +14,7 @@ from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.outlook import Outlook
 from starrocks_operator.membership.rosters import Rosters
 from starrocks_operator.membership.slots import DEFAULT_GRACE
+from starrocks_operator.membership.warehouses import farewell, kind_of, warehouse_finding
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Accounts, FrontendView, Observed, Outcome
 from starrocks_operator.step import StepKind
@@ -38,6 +39,8 @@ def plan(situation: Situation) -> Outlook:
     """What comes next; no step while anything blocks membership, but the waits and findings all the same."""
     observed, view = situation.observed, situation.observed.view
     guards = _guards(situation)
+    if situation.cluster.warehouse:
+        return _of_warehouse(situation, guards)
     if view is None or view.leader is None or view.frontends is None:
         return Outlook(waits=_without_leader(situation), findings=guards)
     outlook = accounts.plan(observed)
@@ -69,12 +72,26 @@ def plan(situation: Situation) -> Outlook:
         others.append(nodes.plan(situation.rosters.be, backend_kind(situation.context), ground))
     if view.compute_nodes is not None:
         others.append(nodes.plan(situation.rosters.cn, COMPUTE_NODES, ground))
+        others.append(farewell(situation.cluster, observed))
     back = next((part.step for part in others if part.step is not None and part.step.kind in TAKING_BACK), None)
     for part in others:
         outlook = outlook.then(part)
+    return _unless_blocked(replace(outlook, step=back or outlook.step), guards)
+
+
+def _of_warehouse(situation: Situation, guards: tuple[Finding, ...]) -> Outlook:
+    """Its compute nodes alone: the frontends are its cluster's to look after."""
+    cluster, observed, view = situation.cluster, situation.observed, situation.observed.view
+    if view is None or view.leader is None or view.compute_nodes is None:
+        return Outlook(waits=(f"no frontend of {cluster.frontends_of} leads yet",), findings=guards)
+    ground = node_ground(cluster, observed, since=situation.founding.at, grace=situation.grace)
+    return _unless_blocked(nodes.plan(situation.rosters.cn, kind_of(cluster), ground), guards)
+
+
+def _unless_blocked(outlook: Outlook, guards: tuple[Finding, ...]) -> Outlook:
     blocked = any(finding.blocks != "nothing" for finding in guards)
     return Outlook(
-        step=None if blocked else back or outlook.step,
+        step=None if blocked else outlook.step,
         waits=outlook.waits,
         findings=guards + outlook.findings,
         pace=outlook.pace,
@@ -89,6 +106,7 @@ def _guards(situation: Situation) -> tuple[Finding, ...]:
         _refused_password(situation.observed),
         _untrusted(situation.observed.view),
         _missing_leader(situation),
+        warehouse_finding(situation.cluster, situation.observed),
     ]
     return tuple(finding for finding in found if finding is not None)
 

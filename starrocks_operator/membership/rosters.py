@@ -35,6 +35,13 @@ def group_of(cluster: StarRocksCluster, component: str, context: Context) -> Gro
     )
 
 
+def _frontends_joined(cluster: StarRocksCluster, context: Context) -> Group:
+    if not cluster.warehouse:
+        return group_of(cluster, "fe", context)
+    name = f"{cluster.frontends_of}-fe"
+    return Group(namespace=cluster.namespace, stateful_set=name, service=f"{name}-search")
+
+
 def member_port(component: str, context: Context) -> int:
     """The port by which FE knows a member of this component."""
     entry = COMPONENTS[component]
@@ -51,8 +58,8 @@ def rosters_of(
 ) -> Rosters:
     """The slots of every component, in the cluster domain in which FE knows its own frontends."""
     frontends = (view.frontends if view else None) or ()
-    own = group_of(cluster, "fe", context)
-    domain = next((found for row in frontends if (found := own.domain_of_host(row.host))), CLUSTER_DOMAIN)
+    theirs = _frontends_joined(cluster, context)
+    domain = next((found for row in frontends if (found := theirs.domain_of_host(row.host))), CLUSTER_DOMAIN)
 
     def of(component: str, rows: tuple[R, ...]) -> Roster[R]:
         return roster(

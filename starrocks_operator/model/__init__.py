@@ -22,7 +22,18 @@ from starrocks_operator.model.component import (
     FrontendSpec,
     LoadSpec,
 )
+from starrocks_operator.model.compute_node_group import (
+    FINALIZER,
+    GROUP_API,
+    GROUP_KIND,
+    GROUP_PLURAL,
+    GROUP_VERSION,
+    ComputeNodeGroup,
+    ComputeNodeGroupStatus,
+    GroupMember,
+)
 from starrocks_operator.model.observers import FrontendObserverSpec
+from starrocks_operator.model.resource import parse
 from starrocks_operator.model.service import ServicePort, ServiceSpec
 from starrocks_operator.model.status import (
     Bootstrap,
@@ -36,19 +47,29 @@ from starrocks_operator.model.status import (
     StarRocksClusterStatus,
 )
 from starrocks_operator.model.volumes import ConfigMapInfo, HostPath, MountInfo, StorageVolume
+from starrocks_operator.model.warehouse import WAREHOUSE_KIND, WAREHOUSE_PLURAL, Warehouse
 
 __all__ = [
     "COMPONENT_NAMES",
+    "FINALIZER",
     "GROUP",
+    "GROUP_API",
+    "GROUP_KIND",
+    "GROUP_PLURAL",
+    "GROUP_VERSION",
     "KIND",
     "PLURAL",
     "VERSION",
+    "WAREHOUSE_KIND",
+    "WAREHOUSE_PLURAL",
     "AutoScalingPolicy",
     "BackendSpec",
     "Bootstrap",
     "ComponentName",
     "ComponentSpec",
     "ComponentStatus",
+    "ComputeNodeGroup",
+    "ComputeNodeGroupStatus",
     "ComputeNodeSpec",
     "ComputeNodeStatus",
     "Condition",
@@ -56,6 +77,7 @@ __all__ = [
     "FrontendObserverSpec",
     "FrontendProxySpec",
     "FrontendSpec",
+    "GroupMember",
     "HPAPolicy",
     "HorizontalScaler",
     "HostPath",
@@ -73,4 +95,6 @@ __all__ = [
     "StarRocksClusterSpec",
     "StarRocksClusterStatus",
     "StorageVolume",
+    "Warehouse",
+    "parse",
 ]

@@ -1,6 +1,6 @@
 """StarRocksCluster: the resource as a frozen, typed value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
@@ -16,6 +16,8 @@ from starrocks_operator.model.component import (
 )
 from starrocks_operator.model.kubernetes import Int64, StringMap
 from starrocks_operator.model.observers import FrontendObserverSpec
+from starrocks_operator.model.rules import violations
+from starrocks_operator.model.rules.rule import Violation
 from starrocks_operator.model.status import StarRocksClusterStatus
 
 GROUP = "starrocks.com"
@@ -114,16 +116,17 @@ class StarRocksCluster(Model):
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Self:
-        """Read an object as the apiserver gives it. What the apiserver accepted never fails here."""
+        """Read an object as the apiserver gives it. What v1 expands in full never fails here; variables and
+        containers that the CRD has no room to expand may."""
         try:
             return cls.model_validate(dict(raw))
         except ValidationError as failure:
             metadata = raw.get("metadata") or {}
             where = "; ".join(
-                f"{'.'.join(str(part) for part in error['loc'])}: {error['msg'].lower()}" for error in failure.errors()
+                f"{'.'.join(str(part) for part in error['loc'])}: {_said(error['msg'])}" for error in failure.errors()
             )
             name = f"{metadata.get('namespace')}/{metadata.get('name')}"
-            message = f"StarRocksCluster {name} cannot be read ({where}): correct these fields."
+            message = f"{raw.get('kind') or KIND} {name} cannot be read ({where}): correct these fields."
             raise MalformedClusterError(message) from None
 
     def __hash__(self) -> int:
@@ -145,6 +148,29 @@ class StarRocksCluster(Model):
         return self.metadata.name
 
     @property
+    def resource_name(self) -> str:
+        """The name of the resource that owns the objects; a warehouse's differs from their prefix."""
+        return self.metadata.name
+
+    @property
+    def frontends_of(self) -> str:
+        """The StarRocksCluster whose frontends the backends and compute nodes join: itself, but for a warehouse."""
+        return self.metadata.name
+
+    @property
+    def warehouse(self) -> str:
+        """What FE calls the warehouse of its compute nodes; empty: they are in FE's default one."""
+        return ""
+
+    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """A status in the form in which the resource has it."""
+        return dict(status)
+
+    def broken_rules(self) -> Iterator[Violation]:
+        """Every rule that it breaks; for objects older than the rules."""
+        yield from violations(self.to_dict())
+
+    @property
     def uid(self) -> str:
         """The identity of this very object: a cluster deleted and made anew has another."""
         return self.metadata.uid
@@ -163,3 +189,8 @@ class StarRocksCluster(Model):
     def is_deleted(self) -> bool:
         """Whether the apiserver is already deleting it."""
         return self.metadata.deletion_timestamp is not None
+
+
+def _said(message: str) -> str:
+    """What pydantic says, without its own words for an error of ours."""
+    return message.removeprefix("Value error, ").lower()

@@ -68,6 +68,12 @@ class LoadSpec(Model):
     """postStart and preStop of the main container; the default preStop stops the process gracefully."""
     share_process_namespace: bool | None = None
     """Whether the containers of a pod see each other's processes."""
+    priority_class_name: str = ""
+    """PriorityClass of the pods."""
+    pod_security_context: k8s.Opaque | None = None
+    """Fields of a pod's securityContext, laid over those that the operator sets."""
+    security_context: k8s.Opaque | None = None
+    """Fields of the main container's securityContext, laid over those that the operator sets."""
 
 
 class DeprecatedProbe(Model):
@@ -128,7 +134,7 @@ class ComponentSpec(LoadSpec):
     probe: DeprecatedProbe | None = None
     """Deprecated, from v1alpha1: ignored; see the *ProbeFailureSeconds."""
     fs_group: Int64 | None = None
-    """Deprecated, from v1alpha1: ignored; see runAsNonRoot."""
+    """Deprecated, from v1alpha1: instead of 1000 in profile safe; see podSecurityContext."""
 
 
 class FrontendSpec(ComponentSpec):

@@ -26,10 +26,47 @@ class Kubernetes:
         return {EMBEDDED: self.type_name}
 
 
+def _variable(raw: Any) -> Any:
+    """Where the CRD does not expand the type, nobody else has looked: we read names, and what they refer to."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("name"), str) or not raw["name"]:
+        raise ValueError("an environment variable needs a name")
+    if not _refers(raw.get("valueFrom")):
+        raise ValueError(f"valueFrom of {raw['name'][:80]} is not made of objects")
+    return raw
+
+
+def _container(raw: Any) -> Any:
+    if not isinstance(raw, dict):
+        raise ValueError("a container is an object")
+    for key in ("env", "envFrom"):
+        if not isinstance(raw.get(key) or [], list):
+            raise ValueError(f"{key} is a list")
+    for entry in raw.get("env") or ():
+        _variable(entry)
+    for entry in raw.get("envFrom") or ():
+        if not isinstance(entry, dict) or not all(_refers({key: entry.get(key)}) for key in _SOURCES):
+            raise ValueError("envFrom is a list of configMapRef and secretRef")
+    return raw
+
+
+_SOURCES = ("configMapRef", "secretRef")
+
+
+def _refers(source: Any) -> bool:
+    """Whether it is nothing, or an object of objects whose names and keys are texts."""
+    if source is None:
+        return True
+    return isinstance(source, dict) and all(
+        part is None
+        or (isinstance(part, dict) and all(isinstance(part.get(word) or "", str) for word in ("name", "key")))
+        for part in source.values()
+    )
+
+
 Affinity = Annotated[dict[str, Any], Kubernetes("V1Affinity")]
 Capabilities = Annotated[dict[str, Any], Kubernetes("V1Capabilities")]
-Container = Annotated[dict[str, Any], Kubernetes("V1Container")]
-EnvVar = Annotated[dict[str, Any], Kubernetes("V1EnvVar")]
+Container = Annotated[dict[str, Any], BeforeValidator(_container), Kubernetes("V1Container")]
+EnvVar = Annotated[dict[str, Any], BeforeValidator(_variable), Kubernetes("V1EnvVar")]
 HostAlias = Annotated[dict[str, Any], Kubernetes("V1HostAlias")]
 HPABehavior = Annotated[dict[str, Any], Kubernetes("V2HorizontalPodAutoscalerBehavior")]
 Lifecycle = Annotated[dict[str, Any], Kubernetes("V1Lifecycle")]
@@ -44,6 +81,9 @@ Sysctl = Annotated[dict[str, Any], Kubernetes("V1Sysctl")]
 Toleration = Annotated[dict[str, Any], Kubernetes("V1Toleration")]
 TopologySpreadConstraint = Annotated[dict[str, Any], Kubernetes("V1TopologySpreadConstraint")]
 UpdateStrategy = Annotated[dict[str, Any], Kubernetes("V1StatefulSetUpdateStrategy")]
+
+Opaque = Annotated[dict[str, Any], WithJsonSchema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})]
+"""One of Kubernetes' types that the CRD has no room for: judged only when the object that carries it is made."""
 
 QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"

@@ -52,8 +52,17 @@ class FrontendObserverSpec(Model):
         own = said | {
             "replicas": self.replicas,
             "env_vars": (*frontends.env_vars, *self.env_vars),
-            "service": ServiceSpec(**dict(self.service)) if self.service else None,
+            "service": self._service(frontends.service or ServiceSpec()),
             "command": (),
             "args": (),
         }
         return frontends.model_copy(update=own)
+
+    def _service(self, frontends: ServiceSpec) -> ServiceSpec:
+        """Of the frontends' Service only what observers and frontends must agree in: the protocol they speak."""
+        own = self.service or ServiceExposure()
+        families = {
+            "ip_families": own.ip_families or frontends.ip_families,
+            "ip_family_policy": own.ip_family_policy or frontends.ip_family_policy,
+        }
+        return ServiceSpec(**dict(own) | families)

@@ -32,6 +32,10 @@ class ServiceExposure(Model):
     """Client networks that the load balancer admits."""
     external_traffic_policy: str | None = Field(None, json_schema_extra={"maxLength": 64})
     """Cluster or Local; only for types NodePort and LoadBalancer."""
+    ip_families: tuple[str, ...] = ()
+    """IPv4 and IPv6, the first one first; also of the headless Service."""
+    ip_family_policy: str = ""
+    """SingleStack, PreferDualStack or RequireDualStack; also of the headless Service."""
     annotations: StringMap = Field(default_factory=dict)
     """Annotations of the Service."""
     labels: StringMap = Field(default_factory=dict)
@@ -43,3 +47,9 @@ class ServiceSpec(ServiceExposure):
 
     ports: tuple[ServicePort, ...] = Field((), json_schema_extra={"maxItems": MAX_ITEMS})
     """Ports that differ from the default."""
+    cluster_ip: str = Field("", alias="clusterIP")
+    """Deprecated, from v1alpha1: address of the Service, chosen once."""
+    port: Int32 | None = None
+    """Deprecated, from v1alpha1: as an entry of ports; they win."""
+    port_name: str = ""
+    """Deprecated, from v1alpha1: name of that port; absent: the one that clients use."""

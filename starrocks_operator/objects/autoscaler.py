@@ -1,11 +1,11 @@
-"""The HorizontalPodAutoscaler of compute nodes. It scales the StarRocksCluster itself, by its scale subresource."""
+"""The HorizontalPodAutoscaler of compute nodes. It scales the resource itself, by its scale subresource."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from starrocks_operator.model import GROUP, KIND, VERSION, AutoScalingPolicy, StarRocksCluster
-from starrocks_operator.objects.metadata import Object, labels, make_object, without_empty
+from starrocks_operator.model import AutoScalingPolicy, StarRocksCluster
+from starrocks_operator.objects.metadata import Object, kind_of, labels, make_object, without_empty
 from starrocks_operator.objects.names import autoscaler_name
 
 _WITHOUT_METRICS = "v1"  # autoscaling/v1 knows none, and manifests that ask for it never got any
@@ -13,7 +13,7 @@ _WITHOUT_METRICS = "v1"  # autoscaling/v1 knows none, and manifests that ask for
 
 def autoscaler(cluster: StarRocksCluster, policy: AutoScalingPolicy) -> Object:
     content: dict[str, Any] = {
-        "scaleTargetRef": {"apiVersion": f"{GROUP}/{VERSION}", "kind": KIND, "name": cluster.metadata.name},
+        "scaleTargetRef": {**kind_of(cluster), "name": cluster.resource_name},
         "minReplicas": policy.min_replicas,
         "maxReplicas": policy.max_replicas,
     }

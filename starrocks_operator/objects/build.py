@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import cast
 
 from starrocks_operator.components import COMPONENTS, Component
-from starrocks_operator.decision import Context
+from starrocks_operator.decision import WAREHOUSE, Context
 from starrocks_operator.model import ComponentName, ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.claim_marks import claim_mark
@@ -22,6 +23,12 @@ from starrocks_operator.objects.stateful_set import stateful_set
 def build(cluster: StarRocksCluster, context: Context) -> dict[str, tuple[Object, ...]]:
     """The objects of every component in context.components; none for a component that the cluster does not have."""
     return {name: tuple(_objects(cluster, name, context)) for name in context.components}
+
+
+def objects_of(cluster: StarRocksCluster, context: Context, component: str) -> tuple[Object, ...]:
+    """What the role of this name applies; a warehouse has one role for all that it is."""
+    built = build(cluster, context)
+    return tuple(chain.from_iterable(built.values())) if component == WAREHOUSE else built.get(component, ())
 
 
 def _objects(cluster: StarRocksCluster, name: str, context: Context) -> Iterator[Object]:
@@ -51,7 +58,7 @@ def _workload(
         yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
     if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
         yield scripts(cluster)
-    yield headless_service(cluster, component, properties, name=context.service_names.get(name, ""))
+    yield headless_service(cluster, component, spec, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
     yield stateful_set(cluster, component, spec, context)
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None

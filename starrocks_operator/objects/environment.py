@@ -8,6 +8,7 @@ from starrocks_operator.components import DEFAULT_ROOT, FIELD_ENVIRONMENT, Compo
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
 
 ROOT_VARIABLE = "STARROCKS_ROOT"
+WAREHOUSE_VARIABLE = "KUBE_STARROCKS_MULTI_WAREHOUSE"
 
 
 def root_path(spec: ComponentSpec) -> str:
@@ -44,8 +45,12 @@ def environment(
 
 
 def _values(cluster: StarRocksCluster, component: Component, query_port: int) -> list[tuple[str, str]]:
-    service = component.frontend_service.format(cluster=cluster.metadata.name, namespace=cluster.metadata.namespace)
-    values = [("HOST_TYPE", "FQDN"), ("COMPONENT_NAME", component.process), ("FE_SERVICE_NAME", service)]
+    service = component.frontend_service.format(cluster=cluster.frontends_of, namespace=cluster.metadata.namespace)
+    values = [("HOST_TYPE", component.host_type), ("COMPONENT_NAME", component.process)]
+    if service:
+        values.append(("FE_SERVICE_NAME", service))
     if component.knows_query_port:
         values.append(("FE_QUERY_PORT", str(query_port)))
+    if cluster.warehouse:
+        values.append((WAREHOUSE_VARIABLE, cluster.warehouse))
     return values

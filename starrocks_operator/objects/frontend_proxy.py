@@ -20,6 +20,7 @@ from starrocks_operator.objects.metadata import Object, content_hash, labels, ma
 from starrocks_operator.objects.names import external_service_name, headless_service_name, proxy_name
 from starrocks_operator.objects.pod_template import container_ports, placement, resources
 from starrocks_operator.objects.probes import probes
+from starrocks_operator.objects.security import as_the_user_says
 from starrocks_operator.objects.services import external_service
 from starrocks_operator.objects.volumes import storage_of, volume_name
 
@@ -48,7 +49,7 @@ def frontend_proxy(cluster: StarRocksCluster, spec: FrontendProxySpec, context: 
         labels=labels(cluster, FE_PROXY.name),
         data={CONFIGURATION: configuration},
     )
-    template = _pod_template(cluster, spec)
+    template = _pod_template(cluster, spec, plain_names=context.customs.plain_volume_names)
     if context.profile == "safe":
         template = _hardened(template, configuration)
     yield make_object(
@@ -60,7 +61,7 @@ def frontend_proxy(cluster: StarRocksCluster, spec: FrontendProxySpec, context: 
         spec={
             "replicas": spec.replicas,
             "selector": {"matchLabels": selector(cluster, FE_PROXY.name)},
-            "template": template,
+            "template": as_the_user_says(template, spec),
         },
     )
     yield external_service(cluster, FE_PROXY, spec, {})
@@ -80,10 +81,11 @@ def _shipped() -> _Configuration:
     return _Configuration((files("starrocks_operator") / "scripts" / "fe_proxy_nginx.conf").read_text("utf-8"))
 
 
-def _pod_template(cluster: StarRocksCluster, spec: FrontendProxySpec) -> dict[str, Any]:
+def _pod_template(cluster: StarRocksCluster, spec: FrontendProxySpec, *, plain_names: bool) -> dict[str, Any]:
     volumes = storage_of(spec)
     mount = MountInfo(name=proxy_name(cluster), mount_path=CONFIGURATION_MOUNT)
-    volumes.add(volume_name(mount), {"configMap": {"name": mount.name}}, path=mount.mount_path)
+    name = mount.name if plain_names else volume_name(mount)
+    volumes.add(name, {"configMap": {"name": mount.name}}, path=mount.mount_path)
     ours = probes(FE_PROXY, spec, FE_PROXY.ports["http"].default)
     container = {
         "name": "nginx",

@@ -8,10 +8,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import FE_PROXY
-from starrocks_operator.model import GROUP, KIND, VERSION, LoadSpec, StarRocksCluster
+from starrocks_operator.model import (
+    GROUP,
+    GROUP_API,
+    GROUP_KIND,
+    KIND,
+    VERSION,
+    WAREHOUSE_KIND,
+    LoadSpec,
+    StarRocksCluster,
+)
 from starrocks_operator.objects.names import stateful_set_name
 
 OWNER_LABEL = "app.starrocks.ownerreference/name"
+GROUP_LABEL = "starrocks.com/compute-node-group"
+"""On everything of a ComputeNodeGroup, in place of OWNER_LABEL: a cluster never takes such an object for its own."""
 COMPONENT_LABEL = "app.kubernetes.io/component"
 APPLIED_HASH = "starrocks.com/applied-hash"
 TEMPLATE_HASH = "starrocks.com/template-hash"
@@ -19,10 +30,17 @@ PROFILE = "starrocks.com/profile"
 
 Object = dict[str, Any]
 
+_API_VERSIONS = {KIND: f"{GROUP}/{VERSION}", WAREHOUSE_KIND: f"{GROUP}/{VERSION}", GROUP_KIND: GROUP_API}
+
 
 def labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
     """Labels of workloads, Services and everything else but pods."""
-    return {**shared_labels(cluster, component), OWNER_LABEL: cluster.metadata.name, COMPONENT_LABEL: component}
+    return {**shared_labels(cluster, component), owner_label(cluster): cluster.name, COMPONENT_LABEL: component}
+
+
+def owner_label(cluster: StarRocksCluster) -> str:
+    """The label that says whose an object is."""
+    return GROUP_LABEL if cluster.kind == GROUP_KIND else OWNER_LABEL
 
 
 def shared_labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
@@ -34,19 +52,26 @@ def shared_labels(cluster: StarRocksCluster, component: str) -> dict[str, str]:
 
 
 def selector(cluster: StarRocksCluster, component: str) -> dict[str, str]:
-    """Labels of pods: here the owner is the StatefulSet."""
+    """Labels of pods: here the owner is the StatefulSet, except in a group, which has only one."""
+    if cluster.kind == GROUP_KIND:
+        return {GROUP_LABEL: cluster.name, COMPONENT_LABEL: component}
     return {OWNER_LABEL: stateful_set_name(cluster, component), COMPONENT_LABEL: component}
 
 
 def owner_reference(cluster: StarRocksCluster) -> Object:
     return {
-        "apiVersion": f"{GROUP}/{VERSION}",
-        "kind": KIND,
-        "name": cluster.metadata.name,
+        **kind_of(cluster),
+        "name": cluster.resource_name,
         "uid": cluster.metadata.uid,
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def kind_of(cluster: StarRocksCluster) -> dict[str, str]:
+    """Kind of the resource, in the version that refers to it."""
+    kind = cluster.kind if cluster.kind in _API_VERSIONS else KIND
+    return {"apiVersion": _API_VERSIONS[kind], "kind": kind}
 
 
 def make_object(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import GRACE_PERIOD_SECONDS, RUN_AS, Component
+from starrocks_operator.decision import Customs
 from starrocks_operator.model import ComponentSpec, LoadSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import port_of, ports_of
 from starrocks_operator.objects.environment import custom_root, environment, root_path
@@ -21,11 +22,17 @@ Properties = Mapping[str, Mapping[str, str]]
 
 
 def pod_template(
-    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, properties: Properties
+    cluster: StarRocksCluster,
+    component: Component,
+    spec: ComponentSpec,
+    properties: Properties,
+    *,
+    customs: Customs,
 ) -> dict[str, Any]:
     """properties: the configuration files by component; a backend needs the frontends' for their query port."""
-    volumes = volumes_of(component, spec)
+    volumes = volumes_of(component, spec, plain_names=customs.plain_volume_names)
     main = _main_container(cluster, component, spec, properties=properties, volumes=volumes)
+    main["env"] = [entry for entry in main["env"] if _is_given(entry["name"], spec, customs)]
     metadata = {
         "name": stateful_set_name(cluster, component.name) if component.template_named else None,
         "namespace": cluster.metadata.namespace,
@@ -35,6 +42,29 @@ def pod_template(
     return {"metadata": without_empty(metadata), "spec": _pod_spec(spec, main, volumes)}
 
 
+def _is_given(name: str, spec: ComponentSpec, customs: Customs) -> bool:
+    """The user's variables always are."""
+    return name not in customs.withheld_variables or any(entry.get("name") == name for entry in spec.env_vars)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []  # v1alpha1 does not look into it
+
+
+def _host_aliases(spec: ComponentSpec) -> list[dict[str, Any]]:
+    """One entry for each address: pods may have more, but server-side apply cannot keep two apart."""
+    merged: dict[str, dict[str, Any]] = {}
+    for alias in spec.host_aliases:
+        before = merged.get(str(alias.get("ip")))
+        names = (
+            {"hostnames": [name for each in (before, alias) for name in _listed(each.get("hostnames"))]}
+            if before
+            else {}
+        )
+        merged[str(alias.get("ip"))] = {**alias, **names}
+    return list(merged.values())
+
+
 def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> dict[str, Any]:
     grace_period = spec.termination_grace_period_seconds
     content = {
@@ -42,7 +72,7 @@ def _pod_spec(spec: ComponentSpec, main: dict[str, Any], volumes: Volumes) -> di
         "containers": [main, *spec.sidecars],
         "volumes": volumes.volumes,
         "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS if grace_period is None else grace_period,
-        "hostAliases": list(spec.host_aliases),
+        "hostAliases": _host_aliases(spec),
         "dnsPolicy": spec.dns_policy,
         "dnsConfig": spec.dns_config,
         **placement(spec),
@@ -62,9 +92,10 @@ def placement(spec: LoadSpec) -> dict[str, Any]:
         "affinity": spec.affinity,
         "topologySpreadConstraints": list(spec.topology_spread_constraints),
         "tolerations": list(spec.tolerations),
-        "imagePullSecrets": list(spec.image_pull_secrets),
+        "imagePullSecrets": list({str(secret.get("name")): secret for secret in spec.image_pull_secrets}.values()),
         "nodeSelector": dict(spec.node_selector),
         "schedulerName": spec.scheduler_name,
+        "priorityClassName": spec.priority_class_name,
         "automountServiceAccountToken": False,
         "shareProcessNamespace": spec.share_process_namespace,
     }
@@ -91,7 +122,7 @@ def _main_container(
         "name": component.process,
         "image": spec.image,
         "command": list(spec.command) or [component.entrypoint(root)],
-        "args": list(spec.args) or [SERVICE_ARGUMENT],
+        "args": list(spec.args) or ([] if component.start else [SERVICE_ARGUMENT]),
         "workingDir": custom_root(spec),
         "ports": container_ports(component, own),
         "env": environment(cluster, component, spec, query_port=query_port),

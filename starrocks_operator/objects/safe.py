@@ -18,6 +18,7 @@ from starrocks_operator.objects.names import (
     scripts_name,
     stateful_set_name,
 )
+from starrocks_operator.objects.security import runs_as_root
 
 SCRIPTS_MOUNT = "/etc/starrocks/operator"
 MARKER_MOUNT = "/etc/starrocks/bootstrap"
@@ -85,16 +86,14 @@ def _spread(cluster: StarRocksCluster, component: Component) -> dict[str, Any]:
 
 def _pod_security(context: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
     seccomp = {"seccompProfile": {"type": "RuntimeDefault"}}
-    return {**context, **seccomp} if _as_root(spec) else {**context, **seccomp, "fsGroup": RUN_AS}
+    if runs_as_root(spec):
+        return {**context, **seccomp}
+    return {**context, **seccomp, "fsGroup": RUN_AS if spec.fs_group is None else spec.fs_group}
 
 
 def _container_security(context: dict[str, Any], spec: ComponentSpec) -> dict[str, Any]:
     """root keeps the runtime's capabilities: without them it could not write the files of user `starrocks`."""
-    if _as_root(spec):
+    if runs_as_root(spec):
         return context
     as_user = {"runAsUser": RUN_AS, "runAsGroup": RUN_AS, "runAsNonRoot": True}
     return {"capabilities": {"drop": ["ALL"]}, **context, **as_user}
-
-
-def _as_root(spec: ComponentSpec) -> bool:
-    return spec.run_as_non_root is False

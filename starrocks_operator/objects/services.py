@@ -8,14 +8,19 @@ from typing import Any
 from starrocks_operator.components import Component, Exposed
 from starrocks_operator.model import LoadSpec, ServicePort, ServiceSpec, StarRocksCluster
 from starrocks_operator.objects.configuration import port_of
-from starrocks_operator.objects.metadata import Object, labels, make_object, selector
+from starrocks_operator.objects.metadata import Object, labels, make_object, selector, without_empty
 from starrocks_operator.objects.names import external_service_name, headless_service_name
 
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
 
 def headless_service(
-    cluster: StarRocksCluster, component: Component, properties: Mapping[str, str], *, name: str = ""
+    cluster: StarRocksCluster,
+    component: Component,
+    spec: LoadSpec,
+    properties: Mapping[str, str],
+    *,
+    name: str = "",
 ) -> Object:
     """Names pods before they are ready: frontends must find each other in order to become ready.
 
@@ -30,6 +35,7 @@ def headless_service(
         spec={
             "clusterIP": "None",
             "publishNotReadyAddresses": True,
+            **_families(spec.service or ServiceSpec()),
             "selector": selector(cluster, component.name),
             "ports": _ports(component, component.headless_ports, properties, overrides=()),
         },
@@ -49,7 +55,11 @@ def external_service(
         content["loadBalancerSourceRanges"] = list(wished.load_balancer_source_ranges)
     if service_type in _WITH_NODE_PORTS and wished.external_traffic_policy:
         content["externalTrafficPolicy"] = wished.external_traffic_policy
-    content["ports"] = _ports(component, component.external_ports, properties, overrides=wished.ports)
+    if wished.cluster_ip:
+        content["clusterIP"] = wished.cluster_ip
+    content |= _families(wished)
+    overrides = (*wished.ports, *_deprecated_port(component, wished))
+    content["ports"] = _ports(component, component.external_ports, properties, overrides=overrides)
     return make_object(
         cluster,
         api_version="v1",
@@ -59,6 +69,18 @@ def external_service(
         annotations=wished.annotations,
         spec=content,
     )
+
+
+def _families(wished: ServiceSpec) -> dict[str, Any]:
+    """Both Services of a component speak the same: members find each other where clients find them."""
+    return without_empty({"ipFamilies": list(wished.ip_families), "ipFamilyPolicy": wished.ip_family_policy})
+
+
+def _deprecated_port(component: Component, wished: ServiceSpec) -> tuple[ServicePort, ...]:
+    """The one port that v1alpha1 could name, as an entry of the list that took its place."""
+    if not wished.port:
+        return ()
+    return (ServicePort(name=wished.port_name or component.client_port, port=wished.port),)
 
 
 def _ports(

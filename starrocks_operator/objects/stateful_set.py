@@ -20,6 +20,7 @@ from starrocks_operator.objects.metadata import (
 from starrocks_operator.objects.names import headless_service_name, stateful_set_name
 from starrocks_operator.objects.pod_template import pod_template
 from starrocks_operator.objects.safe import hardened
+from starrocks_operator.objects.security import as_the_user_says
 from starrocks_operator.objects.volumes import claim_templates
 
 _ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
@@ -28,10 +29,11 @@ _ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
 def stateful_set(cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context) -> Object:
     """What an existing StatefulSet cannot change, it keeps: Service name, pod management, sizes of claims."""
     name = component.name
-    template = pod_template(cluster, component, spec, context.properties)
+    template = pod_template(cluster, component, spec, context.properties, customs=context.customs)
     profile = "safe" if component.always_safe else context.profile
     if profile == "safe":
         template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
+    template = as_the_user_says(template, spec)
     management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
     content: dict[str, Any] = {
         "replicas": context.replicas.get(name, spec.replicas),

@@ -28,8 +28,12 @@ class Volumes:
         self.mounts.append({"name": name, "mountPath": path} | ({"subPath": sub_path} if sub_path else {}))
 
 
-def volumes_of(component: Component, spec: ComponentSpec) -> Volumes:
+def volumes_of(component: Component, spec: ComponentSpec, *, plain_names: bool = False) -> Volumes:
     """The user's storage, default emptyDirs, the configuration, then other ConfigMaps and Secrets."""
+
+    def named(mount: MountInfo) -> str:
+        return mount.name if plain_names else volume_name(mount)
+
     made = storage_of(spec)
     storage = [volume for volume in spec.storage_volumes if not _left_out(volume)]
     home = component.home(root_path(spec))
@@ -46,10 +50,10 @@ def volumes_of(component: Component, spec: ComponentSpec) -> Volumes:
         config_map: dict[str, Any] = {"name": mount.name}
         if mount.sub_path and own_start:
             config_map["defaultMode"] = _EXECUTABLE  # such a file may be the user's own start script
-        made.add(volume_name(mount), {"configMap": config_map}, path=mount.mount_path, sub_path=mount.sub_path)
+        made.add(named(mount), {"configMap": config_map}, path=mount.mount_path, sub_path=mount.sub_path)
     for mount in spec.secrets:
         secret = {"secret": {"secretName": mount.name}}
-        made.add(volume_name(mount), secret, path=mount.mount_path, sub_path=mount.sub_path)
+        made.add(named(mount), secret, path=mount.mount_path, sub_path=mount.sub_path)
     return made
 
 

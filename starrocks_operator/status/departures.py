@@ -14,12 +14,12 @@ from typing import Any
 from starrocks_operator.decision import Decision
 from starrocks_operator.membership import Rosters
 from starrocks_operator.membership.auto_drop import AUTO_DROP
-from starrocks_operator.membership.compute_nodes import COMPUTE_NODES
 from starrocks_operator.membership.memory import US, Memory
 from starrocks_operator.membership.node_ground import backend_kind, node_ground
 from starrocks_operator.membership.node_table import Case, Ground, Kind, Standing, Wish, blacklisted
 from starrocks_operator.membership.nodes import cases_of
 from starrocks_operator.membership.pods import instant
+from starrocks_operator.membership.warehouses import kind_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import ComputeRow, Observed
 from starrocks_operator.step import Step, StepKind
@@ -48,7 +48,7 @@ def departures_of(
     """Of the backends and compute nodes of this cluster; nothing is told of those that are to stay and do."""
     ground = node_ground(cluster, observed, since=since)
     found: dict[tuple[str, str], Entry] = {}
-    for roster, kind in ((rosters.be, backend_kind(decision.context)), (rosters.cn, COMPUTE_NODES)):
+    for roster, kind in ((rosters.be, backend_kind(decision.context)), (rosters.cn, kind_of(cluster))):
         for case in cases_of(roster, kind, ground):
             if case.row is not None:
                 found[case.row.host, case.row.id] = dict(_entry(case, case.row, kind, ground, decision))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,8 @@ from starrocks_operator.objects.names import (
     external_service_name,
     stateful_set_name,
 )
-from starrocks_operator.observed import Children, FrontendView, Raw
+from starrocks_operator.observed import Children, FrontendView
+from starrocks_operator.rollout import of_one_revision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def workloads_of(
                 wanted=wanted,
                 present=live is not None,
                 pods=own,
-                rolled_out=live is not None and _rolled_out(live, own),
+                rolled_out=live is not None and of_one_revision(live, own),
                 membership=_as_wanted(roster, wanted) if heard[name] else None,
                 orphaned=spec is None,
             )
@@ -172,11 +172,3 @@ def _in_place(row: Row, *, observers: bool) -> bool:
         and (getattr(row, "role", "") == "OBSERVER") == observers
         and not getattr(row, "decommissioned", False)
     )
-
-
-def _rolled_out(live: Raw, pods: Sequence[Pod]) -> bool:
-    """By the pods' own labels: under OnDelete the StatefulSet's currentRevision stays behind for ever."""
-    status = live.get("status") or {}
-    revision = status.get("updateRevision", "")
-    current = status.get("observedGeneration", 0) >= live["metadata"].get("generation", 0)
-    return bool(revision) and current and all(pod.revision == revision for pod in pods)

@@ -51,8 +51,9 @@ def space(request: pytest.FixtureRequest, stack: Stack, tmp_path: Path) -> Itera
     began = stack.witness.mark()
     space = open_space(stack, name, tmp_path)
     yield space
-    for cluster in space.all("StarRocksCluster"):
-        space.delete("StarRocksCluster", cluster["metadata"]["name"])
+    for kind in ("StarRocksWarehouse", "StarRocksCluster"):
+        for resource in space.all(kind):
+            space.delete(kind, resource["metadata"]["name"])
     assert stack.witness.testify(since=began, namespace=name) == []
 
 

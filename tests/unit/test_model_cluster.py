@@ -10,7 +10,9 @@ from starrocks_operator.model import Key, MalformedClusterError, StarRocksCluste
 from starrocks_operator.model.quantity import parse_quantity
 from tests.rule_cases import BROKEN, document
 
-SAMPLES = sorted((Path(__file__).parents[2] / "crds" / "samples").glob("*.yaml"))
+SAMPLES = sorted(
+    path for path in (Path(__file__).parents[2] / "crds" / "samples").glob("*.yaml") if path.stem != "seed-001"
+)
 
 
 def _with_text_quantities(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 from kmock import RawHandler
@@ -15,6 +16,7 @@ from tests.unit.watcher_fakes import KEY, Clock, FakeKube, cluster_path, cluster
 from watcher.events import Events
 from watcher.kube import ApiError, Kube
 from watcher.poisoned import explain, status_of_poisoned
+from watcher.realm import CLUSTERS, GROUPS
 from watcher.references import FRESH, Reader
 from watcher.status_writer import GoneError, StatusWriter
 
@@ -167,3 +169,51 @@ async def test_no_answer_is_an_error_too() -> None:
     assert caught.value.status == 0
     await kube.close()
     assert KEY.name == "sample"
+
+
+class Told:
+    """An API server that answers with the object as it was patched, or refuses."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.raw = raw
+        self.patches: list[tuple[str, Any]] = []
+
+    async def request(self, _method: str, path: str, *, body: Any, content: str) -> dict[str, Any]:
+        assert content == "application/json-patch+json"
+        self.patches.append((path, body))
+        return {**self.raw, "metadata": {**self.raw["metadata"], "finalizers": body[-1]["value"]}}
+
+
+def group_raw(*finalizers: str, **metadata: Any) -> dict[str, Any]:
+    named = {"name": "g", "namespace": "n", "uid": "u", "resourceVersion": "5", "finalizers": list(finalizers)}
+    return {"apiVersion": "starrocks.com/v1alpha1", "kind": "ComputeNodeGroup", "metadata": {**named, **metadata}}
+
+
+async def test_a_finalizer_is_put_and_taken_beside_those_of_others() -> None:
+    kube = Told(group_raw("other"))
+    writer = StatusWriter(cast(Any, kube), GROUPS)
+    held = await writer.hold(group_raw("other"))
+    assert held is not None
+    assert held["metadata"]["finalizers"] == ["other", GROUPS.finalizer]
+    assert await writer.hold(held) is None
+    await writer.release(held)
+    path, body = kube.patches[-1]
+    assert path == "/apis/starrocks.com/v1alpha1/namespaces/n/computenodegroups/g"
+    assert body[-1]["value"] == ["other"]
+    assert {"op": "test", "path": "/metadata/resourceVersion", "value": "5"} in body
+
+
+async def test_what_is_going_gets_no_finalizer_and_clusters_never_do() -> None:
+    kube = Told(group_raw())
+    assert await StatusWriter(cast(Any, kube), GROUPS).hold(group_raw(deletionTimestamp="now")) is None
+    assert await StatusWriter(cast(Any, kube)).hold(group_raw()) is None
+    assert kube.patches == []
+
+
+def test_the_realms_do_not_see_each_others_objects() -> None:
+    labels = {"starrocks.com/compute-node-group": "g", "app.kubernetes.io/component": "cn"}
+    pod = {"kind": "Pod", "metadata": {"name": "g-cn-0", "namespace": "n", "labels": labels}}
+    assert (GROUPS.key_of(pod), CLUSTERS.key_of(pod)) == (("n", "g"), None)
+    labels = {"app.starrocks.ownerreference/name": "g-cn", "app.kubernetes.io/component": "cn"}
+    pod = {"kind": "Pod", "metadata": {"name": "g-cn-0", "namespace": "n", "labels": labels}}
+    assert (GROUPS.key_of(pod), CLUSTERS.key_of(pod)) == (None, ("n", "g"))

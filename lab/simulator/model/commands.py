@@ -101,15 +101,35 @@ def _kind(call: Call) -> Component:
 
 def _check_warehouse(call: Call) -> None:
     warehouse = call.statement["warehouse"]
-    if warehouse and warehouse != "default_warehouse":
+    if warehouse and warehouse not in call.database.state.warehouses:
         raise SqlError(f"Warehouse name: {warehouse} not exist.", 5901)
+
+
+def _create_warehouse(call: Call) -> Outcome:
+    _check_edition(call)
+    call.database.write(lambda state: membership.with_warehouse(state, call.statement["warehouse"]))
+    return Done()
+
+
+def _drop_warehouse(call: Call) -> Outcome:
+    _check_edition(call)
+    call.database.write(lambda state: membership.without_warehouse(state, call.statement["warehouse"]))
+    return Done()
+
+
+def _check_edition(call: Call) -> None:
+    if not call.features.multi_warehouse:
+        raise SqlError("Multi-Warehouse is not implemented")
 
 
 def _add_nodes(call: Call) -> Outcome:
     _check_warehouse(call)
     before = {row.node_id for row in call.database.state.nodes}
     targets = call.statement.targets
-    call.database.write(lambda state: membership.add_nodes(state, kind=_kind(call), targets=targets))
+    warehouse = call.statement["warehouse"] or membership.DEFAULT_WAREHOUSE
+    call.database.write(
+        lambda state: membership.add_nodes(state, kind=_kind(call), targets=targets, warehouse=warehouse)
+    )
     for row in call.database.state.nodes:
         if row.node_id not in before:
             call.database.recheck(row.node_id)
@@ -242,6 +262,8 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "transfer_leader": _transfer_leader,
     "add_nodes": _add_nodes,
     "drop_nodes": _drop_nodes,
+    "create_warehouse": _create_warehouse,
+    "drop_warehouse": _drop_warehouse,
     "decommission": _decommission,
     "cancel_decommission": _cancel_decommission,
     "create_image": _done,

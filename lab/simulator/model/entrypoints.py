@@ -199,11 +199,16 @@ def _node_script(container: Container) -> Script:
     """Registers itself at every start, whether anybody wants it or not."""
     world, facts, timing = container.world, container.facts, container.world.timing
     noun = _NOUN[facts.component]
+    if facts.entrypoint is Entrypoint.BARE:
+        return (yield from _bare_node(container))
+    within = f" INTO WAREHOUSE {facts.warehouse}" if facts.warehouse else ""
     container.activity = "adding itself through the service"
     began = world.now
     while True:
         process = world.service(facts.cluster)
-        ask(container, process, f'ALTER SYSTEM ADD {noun} "{facts.member_host}:{facts.member_port}"')
+        if facts.warehouse:
+            ask(container, process, f"CREATE WAREHOUSE IF NOT EXISTS {facts.warehouse}")
+        ask(container, process, f'ALTER SYSTEM ADD {noun} "{facts.member_host}:{facts.member_port}"{within}')
         shown = ask(container, process, f"SHOW {noun}S")
         if isinstance(shown, Rows) and any(row["IP"] == facts.member_host for row in shown.as_dicts()):
             break
@@ -211,7 +216,13 @@ def _node_script(container: Container) -> Script:
             container.exit_reason = f"could not add itself: {_last_words(shown)}"
             return 1
         yield timing.probe_interval
-    yield timing.start_process
+    return (yield from _bare_node(container))
+
+
+def _bare_node(container: Container) -> Script:
+    """The process itself, which registers nowhere."""
+    world, facts = container.world, container.facts
+    yield world.timing.start_process
     container.node = NodeProcess(facts=facts, faults=container.faults, volume=container.volume, started=world.now)
     container.activity = "running"
     world.process_changed(container.node)
@@ -228,8 +239,11 @@ def _last_words(outcome: Outcome | None) -> str:
 
 
 def before_stop(container: Container) -> None:
-    """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does."""
+    """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does, nor do
+    the newest images, which those with warehouses are."""
     facts = container.facts
+    if facts.warehouse or facts.entrypoint is Entrypoint.BARE:
+        return
     if facts.component is Component.CN and container.node is not None and not container.node.faults.hang:
         drop = f'ALTER SYSTEM DROP COMPUTE NODE "{facts.member_host}:{facts.member_port}"'
         ask(container, container.world.service(facts.cluster), drop)

@@ -20,6 +20,7 @@ class Entrypoint(StrEnum):
 
     IMAGE = "image"  # <comp>_entrypoint.sh of the official images
     SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
+    BARE = "bare"  # bin/start_cn.sh itself, which registers nowhere
 
 
 DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
@@ -49,6 +50,7 @@ class PodFacts:
     certificate: str = field(default="", repr=False)  # PEM of certificate and key; empty: no TLS is offered
     host_type: str = "FQDN"
     observer: bool = False
+    warehouse: str = ""  # in which a compute node works; empty: the default one
     conf: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -61,6 +61,8 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
         Where.LEADER,
         _NODE,
     ),
+    ("create_warehouse", r"CREATE WAREHOUSE (?:IF NOT EXISTS )?(?P<warehouse>\w+)", Where.LEADER, _OPERATE),
+    ("drop_warehouse", r"DROP WAREHOUSE (?:IF EXISTS )?(?P<warehouse>\w+)", Where.LEADER, _OPERATE),
     ("decommission", rf"ALTER SYSTEM DECOMMISSION BACKEND (?P<targets>{_MANY})", Where.LEADER, _NODE),
     ("cancel_decommission", rf"CANCEL DECOMMISSION BACKEND (?P<targets>{_MANY})", Where.LEADER, _NODE),
     ("create_image", r"ALTER SYSTEM CREATE IMAGE", Where.LEADER, _NODE),

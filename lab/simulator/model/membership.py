@@ -10,6 +10,7 @@ from lab.simulator.model.facts import Component
 from lab.simulator.model.outcome import SqlError
 from lab.simulator.model.rows import FrontendRow, NodeRow, State
 
+DEFAULT_WAREHOUSE = "default_warehouse"
 _WORD = {Component.BE: "Backend", Component.CN: "Compute node"}
 Resolves = Callable[[str], str | None]  # host -> address, as the leader's DNS has it
 
@@ -75,7 +76,7 @@ def rename_frontend_host(state: State, *, old: str, new: str, leader: str, resol
     return state.with_frontend(replace(row, host=new))
 
 
-def add_nodes(state: State, *, kind: Component, targets: list[str]) -> State:
+def add_nodes(state: State, *, kind: Component, targets: list[str], warehouse: str = DEFAULT_WAREHOUSE) -> State:
     """Duplicates are found by string only: one process by address and by name becomes two rows."""
     pairs = [host_and_port(target, _WORD[kind].lower()) for target in targets]
     for host, port in pairs:
@@ -83,7 +84,7 @@ def add_nodes(state: State, *, kind: Component, targets: list[str]) -> State:
         if existing is not None:
             raise SqlError(f"{_WORD[existing.kind]} already exists with same host {host} and port {port}")
     for host, port in pairs:
-        row = NodeRow(node_id=state.next_id, kind=kind, host=host, port=port)
+        row = NodeRow(node_id=state.next_id, kind=kind, host=host, port=port, warehouse=warehouse)
         state = replace(state, nodes=(*state.nodes, row), next_id=state.next_id + 1)
     return state
 
@@ -98,6 +99,17 @@ def node_to_drop(state: State, *, kind: Component, target: str) -> NodeRow:
 
 def without_node(state: State, node_id: int) -> State:
     return replace(state, nodes=tuple(row for row in state.nodes if row.node_id != node_id))
+
+
+def with_warehouse(state: State, name: str) -> State:
+    return replace(state, warehouses=state.warehouses | {name})
+
+
+def without_warehouse(state: State, name: str) -> State:
+    """That one with compute nodes is refused is an assumption: no document says what FE does with them."""
+    if any(row.warehouse == name for row in state.nodes):
+        raise SqlError(f"Warehouse {name} still has compute nodes.")
+    return replace(state, warehouses=state.warehouses - {name})
 
 
 def backends_named(state: State, targets: list[str]) -> list[NodeRow]:

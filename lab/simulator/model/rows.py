@@ -54,6 +54,7 @@ class NodeRow:
     brpc_port: int = -1
     version: str = ""
     error: str = ""
+    warehouse: str = "default_warehouse"
 
     @property
     def target(self) -> str:
@@ -67,6 +68,7 @@ class State:
     accounts: Mapping[str, Account] = field(default_factory=initial_accounts)
     roles: Mapping[str, frozenset[str]] = field(default_factory=dict)  # created role -> SYSTEM privileges
     next_id: int = 10001
+    warehouses: frozenset[str] = frozenset({"default_warehouse"})
 
     def frontend(self, name: str) -> FrontendRow | None:
         return next((row for row in self.frontends if row.name == name), None)

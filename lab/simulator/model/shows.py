@@ -105,7 +105,7 @@ def _node_cells(database: Database, row: NodeRow, until: float) -> dict[str, Cel
         "StatusCode": row.status,
         "StarletPort": "9070",
         "WorkerId": str(row.node_id - 10000),
-        "WarehouseName": "default_warehouse",
+        "WarehouseName": row.warehouse,
     }
 
 

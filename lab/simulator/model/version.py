@@ -17,6 +17,7 @@ class Features:
     status_code: bool = False
     hides_leader: bool = False  # 3.3.0-3.3.3: SHOW FRONTENDS calls every row FOLLOWER
     warehouse_clause: bool = False
+    multi_warehouse: bool = False  # enterprise editions only; here: a version that ends in `-ee`
     transfer_leader: bool = False
     statistics_tables_block: bool = True
     force_drop_of_recycled: bool = False
@@ -39,6 +40,7 @@ def features(version: str) -> Features:
         status_code=release >= (3, 4, 0),
         hides_leader=(3, 3, 0) <= release <= (3, 3, 3),
         warehouse_clause=release >= (3, 5, 0),
+        multi_warehouse=version.endswith("-ee"),
         statistics_tables_block=release < (3, 5, 0),
         compute_node_blacklist=release >= (4, 0, 0),
     )

@@ -43,6 +43,10 @@ def _answer(world: World, container: Container, request: web.BaseRequest) -> web
         return web.json_response({"status": "OK", "msg": "To Be Added"})
     if request.path == "/api/bootstrap" and isinstance(process, FrontendProcess):
         return web.json_response(_bootstrap(world, process, with_token="token" in request.query))
+    if request.path == "/api/v2/feature" and isinstance(process, FrontendProcess):
+        supported = world.options.features(process.facts.version).multi_warehouse
+        listed = [{"name": "multi-warehouse", "description": "", "link": ""}] if supported else []
+        return web.json_response({"features": listed, "version": full_version(process.facts.version), "status": "OK"})
     return web.json_response({"status": "FAILED", "msg": "not found"}, status=404)
 
 

@@ -11,6 +11,7 @@ from lab.simulator.server.keystore import pem_of
 
 Raw = Mapping[str, Any]
 _OWNER = "app.starrocks.ownerreference/name"
+_GROUP = "starrocks.com/compute-node-group"
 _COMPONENT = "app.kubernetes.io/component"
 _COMPONENTS = {component.value: component for component in Component} | {"fe-observer": Component.FE}
 _DATA_DIRECTORY = {Component.FE: "meta", Component.BE: "storage", Component.CN: "storage"}
@@ -36,6 +37,8 @@ def identity(pod: Raw, container: Raw | None = None) -> Identity | None:
     """Whose pod this is; None: not one of ours."""
     labels = pod["metadata"].get("labels") or {}
     owner, word = labels.get(_OWNER, ""), labels.get(_COMPONENT, "")
+    if word == "cn" and labels.get(_GROUP):
+        return Identity(Component.CN, labels[_GROUP])
     if word not in _COMPONENTS or not owner:
         return None
     component = _COMPONENTS[word]
@@ -70,15 +73,22 @@ async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts |
         cluster_name=known.cluster_name,
         host=f"{meta['name']}.{subdomain}.{namespace}.svc.cluster.local",
         version=_version(container.get("image", ""), default_version),
-        entrypoint=Entrypoint.SAFE if "fe_start.sh" in command else Entrypoint.IMAGE,
+        entrypoint=_entrypoint(command),
         volume=volume,
         volume_dies_with=dies_with,
         password=env.get("MYSQL_PWD", ""),
         certificate=await _certificate(pod, container, conf, lookup),
         host_type=env.get("HOST_TYPE", "IP"),
+        warehouse=env.get("KUBE_STARROCKS_MULTI_WAREHOUSE", ""),
         observer=env.get("IS_FE_OBSERVER", "").lower() in ("true", "1"),
         conf=conf,
     )
+
+
+def _entrypoint(command: str) -> Entrypoint:
+    if "fe_start.sh" in command:
+        return Entrypoint.SAFE
+    return Entrypoint.BARE if command.endswith("/bin/start_cn.sh") else Entrypoint.IMAGE
 
 
 async def password(pod: Raw, component: Component, lookup: Lookup) -> str:

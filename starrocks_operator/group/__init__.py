@@ -1,0 +1,1 @@
+"""ComputeNodeGroup: what is decided about it, and what its status says."""
