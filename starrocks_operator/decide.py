@@ -17,7 +17,17 @@ from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, 
 from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, Object, due, prunable
 from starrocks_operator.findings import blocking_everything, standing_findings
-from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
+from starrocks_operator.membership import (
+    Founding,
+    Outlook,
+    Pod,
+    Rosters,
+    Situation,
+    founding_of,
+    plan,
+    pods_of,
+    rosters_of,
+)
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
@@ -26,7 +36,7 @@ from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, statef
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
-from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, frontends_must_wait, is_rolled_out
+from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Roll, course_of, frontends_must_wait, is_rolled_out, roll_of
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets, template_changes
@@ -73,7 +83,12 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
-    rosters = rosters_of(cluster, case.context, pods_of(observed.children), observed.view)
+    pods = pods_of(observed.children)
+    rosters = rosters_of(cluster, case.context, pods, observed.view)
+    course = course_of(cluster, observed, case.context, rosters, _rolls(case, wanted, pods))
+    if course.shapes:
+        case = replace(case, context=replace(case.context, shapes=course.shapes))
+        wanted = build(cluster, case.context)
     outlook = plan(
         Situation(
             cluster=cluster,
@@ -84,7 +99,12 @@ def decide(
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook, rosters)
+    return _assembled(case, wanted, outlook.then(course.outlook), rosters)
+
+
+def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
+    desired = stateful_sets(wanted)
+    return {name: roll_of(name, desired[name], live, pods) for name, live in case.workloads.items() if name in desired}
 
 
 def is_ignored(cluster: StarRocksCluster) -> bool:
@@ -162,7 +182,7 @@ def _unhurried(
     case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
 ) -> Outlook:
     """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
-    component = _made_smaller(case.cluster, outlook.step)
+    component = _made_smaller(case.cluster, outlook.step) or _rolled(outlook.step)
     if not component:
         return outlook
     key = ObjectKey("StatefulSet", stateful_set_name(case.cluster, component))
@@ -177,6 +197,11 @@ def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
     if step is not None and step.kind == StepKind.SHRINK_STATEFUL_SET:
         return workload_component(cluster, step.target)
     return "fe" if step is not None and step.kind == StepKind.DROP_FOLLOWER and step.fact("alive") == "true" else ""
+
+
+def _rolled(step: Step | None) -> str:
+    """The component whose pod the step replaces."""
+    return step.fact("component") if step is not None else ""
 
 
 def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:

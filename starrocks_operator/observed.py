@@ -231,4 +231,5 @@ class Observed:
     protection: Protection | None = None  # None: not looked for
     accounts: Accounts = Accounts()
     cluster_problem: str = ""  # of a warehouse: why there are no frontends to join, if so
+    revisions: Mapping[str, Raw] = field(default_factory=dict)  # ControllerRevisions that `rollout` asks for, by name
     departed: tuple[str, ...] = ()  # StarRocksWarehouses of this cluster that are gone, and which FE may still have

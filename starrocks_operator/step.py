@@ -37,13 +37,23 @@ class StepKind(StrEnum):
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
+    REPLACE_POD = "ReplacePod"
+    OFFER_TEMPLATE = "OfferTemplate"
     SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
     ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
     CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
     ROTATE_OPERATOR_PASSWORD = "RotateOperatorPassword"  # noqa: S105
 
 
-KUBERNETES_STEPS = frozenset({StepKind.SHRINK_STATEFUL_SET, StepKind.DELETE_META_VOLUME, StepKind.DELETE_POD})
+KUBERNETES_STEPS = frozenset(
+    {
+        StepKind.SHRINK_STATEFUL_SET,
+        StepKind.DELETE_META_VOLUME,
+        StepKind.DELETE_POD,
+        StepKind.REPLACE_POD,
+        StepKind.OFFER_TEMPLATE,
+    }
+)
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
 
 LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})

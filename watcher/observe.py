@@ -16,6 +16,7 @@ from watcher.domain import Domain
 from watcher.index import Index
 from watcher.looks import Looks
 from watcher.references import Found, Reader
+from watcher.revisions import Revisions
 
 PATIENCE = 5.0  # seconds to wait for the watch to show what a run has written
 
@@ -39,10 +40,17 @@ class Observer:
     """Puts index, references and frontend views together."""
 
     def __init__(
-        self, *, index: Index, reader: Reader, looks: Looks, domain: Domain, clock: Callable[[], float]
+        self,
+        *,
+        index: Index,
+        reader: Reader,
+        looks: Looks,
+        domain: Domain,
+        revisions: Revisions,
+        clock: Callable[[], float],
     ) -> None:
         self._index, self._reader, self._looks, self._domain = index, reader, looks, domain
-        self._clock = clock
+        self._revisions, self._clock = revisions, clock
         self._expected: dict[Key, _Expected] = {}
         self._look_after: dict[Key, float] = {}
         self.departures = Departures(index)
@@ -64,6 +72,7 @@ class Observer:
         self._look_after.pop(key, None)
         self.departures.forget(key)
         self._reader.forget(key)
+        self._revisions.forget(key)
         self._looks.forget(key)
 
     def behind(self, key: Key) -> bool:
@@ -119,6 +128,7 @@ class Observer:
             accounts=found.accounts,
             cluster_problem=lacking,
             departed=departed,
+            revisions=await self._revisions.of(key, children),
         )
         return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found, lacking, departed))
 

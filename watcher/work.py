@@ -26,6 +26,7 @@ from watcher.realm import CLUSTERS, Realm
 from watcher.reconcile import Reconciler
 from watcher.references import PASSWORDS, Reader
 from watcher.resync import Resync
+from watcher.revisions import Revisions
 from watcher.runner import Runner
 from watcher.settings import Settings
 from watcher.status_writer import StatusWriter
@@ -74,7 +75,9 @@ class Work:
         reader = (Reader if usual else GroupReader)(
             kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
         )
-        self._observer = Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock)
+        self._observer = Observer(
+            index=self._index, reader=reader, looks=self._looks, domain=domain, revisions=Revisions(kube), clock=clock
+        )
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,

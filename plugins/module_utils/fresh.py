@@ -33,6 +33,7 @@ try:
     from starrocks_operator.objects.names import marker_name
     from starrocks_operator.observed import Accounts, Children, Observed
     from starrocks_operator.observed import Configuration as ConfigurationFile
+    from starrocks_operator.rollout import revisions_needed
 
     DOMAIN_MISSING = None
 except ImportError:
@@ -174,9 +175,17 @@ def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED", step=None):
         credentials_problem=climbed.problem,
         accounts=climbed.accounts if host is cluster else Accounts(),
         cluster_problem=lacking,
+        revisions=_revisions(api, cluster, children),
         departed=_departed(api, cluster, step),
     )
     return Fresh(api, cluster, observed, climbed.credentials)
+
+
+def _revisions(api, cluster, children):
+    path = "/apis/apps/v1/namespaces/{0}/controllerrevisions/{1}"
+    names = revisions_needed(Children.of(children))
+    found = {name: api.get(path.format(quote(cluster.namespace), quote(name))) for name in names}
+    return {name: raw for name, raw in found.items() if raw is not None}
 
 
 def _departed(api, cluster, step):

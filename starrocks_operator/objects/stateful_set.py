@@ -21,9 +21,10 @@ from starrocks_operator.objects.names import headless_service_name, stateful_set
 from starrocks_operator.objects.pod_template import pod_template
 from starrocks_operator.objects.safe import hardened
 from starrocks_operator.objects.security import as_the_user_says
+from starrocks_operator.objects.shape import Shape
 from starrocks_operator.objects.volumes import claim_templates
 
-_ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
 
 
 def stateful_set(cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context) -> Object:
@@ -34,15 +35,17 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
     if profile == "safe":
         template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
     template = as_the_user_says(template, spec)
+    shape = Shape.parse(context.shapes.get(name) or {})
+    marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **shape.annotations}
     management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
     content: dict[str, Any] = {
         "replicas": context.replicas.get(name, spec.replicas),
         "serviceName": context.service_names.get(name) or headless_service_name(cluster, name),
         "podManagementPolicy": management,
-        "updateStrategy": spec.update_strategy or _ROLLING_UPDATE,
+        "updateStrategy": shape.strategy or spec.update_strategy or ROLLING_UPDATE,
         "minReadySeconds": spec.min_ready_seconds or None,
         "selector": {"matchLabels": selector(cluster, name)},
-        "template": template,
+        "template": shape.template or template,
         "volumeClaimTemplates": claim_templates(spec, context.claim_sizes.get(name) or {}),
         "persistentVolumeClaimRetentionPolicy": _claim_retention(component, spec),
     }
@@ -52,7 +55,7 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         kind="StatefulSet",
         name=stateful_set_name(cluster, name),
         labels=labels(cluster, name),
-        annotations={PROFILE: profile, TEMPLATE_HASH: content_hash(template)},
+        annotations=marks,
         spec=without_empty(content),
     )
 

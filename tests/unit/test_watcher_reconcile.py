@@ -40,6 +40,7 @@ from watcher.observe import Observer
 from watcher.queue import WorkQueue
 from watcher.reconcile import Reconciler
 from watcher.references import Reader
+from watcher.revisions import Revisions
 from watcher.status_writer import StatusWriter
 from watcher.trim import trim
 
@@ -93,6 +94,7 @@ class World:
                 reader=Reader(self.kube, clock=time.monotonic),
                 looks=self.looks,
                 domain=domain,
+                revisions=Revisions(self.kube),
                 clock=time.monotonic,
             ),
             batch=self.batch,
