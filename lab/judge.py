@@ -136,7 +136,7 @@ class Judge:
             return
         if write.verb.startswith("delete"):
             rule: Callable[[Heard], Iterator[str]] | None = {
-                "statefulsets": self._never,
+                "statefulsets": self._orphaned,
                 "persistentvolumeclaims": self._claim,
                 "pods": self._pod,
             }.get(write.resource)
@@ -147,8 +147,15 @@ class Judge:
             if before is not None and after < before:
                 yield from self._shrink(write, before, after)
 
-    def _never(self, _write: Heard) -> Iterator[str]:
-        yield "I2: a StatefulSet is never deleted"
+    def _orphaned(self, write: Heard) -> Iterator[str]:
+        """Only to be made anew around its pods, which stay, as do their volumes."""
+        labels = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata", {}).get("labels") or {}
+        asked = write.asked if isinstance(write.asked, Mapping) else {}
+        if asked.get("propagationPolicy") != "Orphan":
+            yield "I2: a StatefulSet was deleted with its pods"
+        if not uid_asked(write):
+            yield "I2: a StatefulSet was deleted without a uid"
+        yield from self._unannounced((write.namespace, labels.get(OWNER, "")), "OrphanStatefulSet", write.name)
 
     def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}

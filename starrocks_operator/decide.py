@@ -40,6 +40,7 @@ from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Roll, course_of, front
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets, template_changes
+from starrocks_operator.volumes import growth_of
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -59,6 +60,7 @@ class _Case:
     workloads: Workloads
     founding: Founding
     context: Context  # all components, whether or not their gates are open
+    anew: frozenset[str] = frozenset()  # components whose StatefulSet is made anew around its pods
 
 
 def decide(
@@ -85,9 +87,13 @@ def decide(
         return _stopped(case, (_unbuildable(failure),))
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
-    course = course_of(cluster, observed, case.context, rosters, _rolls(case, wanted, pods))
-    if course.shapes:
-        case = replace(case, context=replace(case.context, shapes=course.shapes))
+    rolls = _rolls(case, wanted, pods)
+    growth = growth_of(cluster, observed, case.context, rolls)
+    rolling = {name: roll for name, roll in rolls.items() if name not in growth.anew}
+    course = course_of(cluster, observed, case.context, rosters, rolling)
+    if course.shapes or growth.shapes or growth.formers:
+        shapes = {**course.shapes, **growth.shapes}
+        case = replace(case, context=replace(case.context, shapes=shapes, formers=growth.formers), anew=growth.anew)
         wanted = build(cluster, case.context)
     outlook = plan(
         Situation(
@@ -99,7 +105,7 @@ def decide(
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook.then(course.outlook), rosters)
+    return _assembled(case, wanted, outlook.then(course.outlook).then(growth.outlook), rosters)
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
@@ -145,7 +151,7 @@ def _unbuildable(failure: Exception) -> Finding:
 
 
 def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters) -> Decision:
-    held = _held(case, wanted, rosters)
+    held = {name: why for name, why in _held(case, wanted, rosters).items() if name not in case.anew}
     gates = _gate_waits(held)
     guards = _guards(case, wanted, rosters)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
@@ -241,7 +247,7 @@ def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, 
         StorageScene(
             cluster=case.cluster,
             wanted=desired,
-            live=case.workloads,
+            live={name: live for name, live in case.workloads.items() if name not in case.anew},
             properties=case.context.properties,
             view=case.observed.view,
             now=case.observed.now,
@@ -249,7 +255,7 @@ def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, 
         )
     )
     frontends = case.workloads.get("fe")
-    if frontends is not None and "fe" in desired and _may_be_founded(case):
+    if frontends is not None and "fe" in desired and "fe" not in case.anew and _may_be_founded(case):
         waiting = frontends_must_wait(case.cluster, rosters.fe, case.observed.view)
         if waiting is not None and template_changes(desired["fe"], frontends):
             found += (("fe", waiting),)

@@ -60,6 +60,7 @@ class Context:
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
     memory: what must not be forgotten of members on their way out, as lines for the marker.
     customs: what the operator was told of pod templates, for all clusters alike.
+    formers: StatefulSets that are about to be made anew, written down, by component: see `objects.former`.
     shapes: what StatefulSets must have while their pods are replaced, by component: see `objects.shape`.
     """
 
@@ -77,6 +78,7 @@ class Context:
     memory: tuple[str, ...] = ()
     domain: str = "cluster.local"
     shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    formers: Mapping[str, str] = field(default_factory=dict)
     customs: Customs = NO_CUSTOMS
 
     def document(self) -> dict[str, Any]:

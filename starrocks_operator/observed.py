@@ -232,4 +232,6 @@ class Observed:
     accounts: Accounts = Accounts()
     cluster_problem: str = ""  # of a warehouse: why there are no frontends to join, if so
     revisions: Mapping[str, Raw] = field(default_factory=dict)  # ControllerRevisions that `rollout` asks for, by name
+    expandable: Mapping[str, bool | None] = field(default_factory=dict)
+    """Whether the StorageClasses of claims that are to grow let them; None: that cannot be seen. Others: not asked."""
     departed: tuple[str, ...] = ()  # StarRocksWarehouses of this cluster that are gone, and which FE may still have

@@ -39,6 +39,8 @@ class StepKind(StrEnum):
     DELETE_POD = "DeletePod"
     REPLACE_POD = "ReplacePod"
     OFFER_TEMPLATE = "OfferTemplate"
+    GROW_CLAIM = "GrowClaim"
+    ORPHAN_STATEFUL_SET = "OrphanStatefulSet"
     SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
     ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
     CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
@@ -52,6 +54,8 @@ KUBERNETES_STEPS = frozenset(
         StepKind.DELETE_POD,
         StepKind.REPLACE_POD,
         StepKind.OFFER_TEMPLATE,
+        StepKind.GROW_CLAIM,
+        StepKind.ORPHAN_STATEFUL_SET,
     }
 )
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""

@@ -54,7 +54,11 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
 
 
 def _claim(raw: Mapping[str, Any]) -> Raw:
-    return {**raw, "status": _only(raw.get("status") or {}, ("phase", "capacity"))}
+    status = raw.get("status") or {}
+    kept = _only(status, ("phase", "capacity", "allocatedResourceStatuses"))
+    if conditions := status.get("conditions"):
+        kept["conditions"] = [_without(condition, ("lastProbeTime",)) for condition in conditions]
+    return {**raw, "status": kept}
 
 
 def _autoscaler(raw: Mapping[str, Any]) -> Raw:

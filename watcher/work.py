@@ -30,6 +30,7 @@ from watcher.revisions import Revisions
 from watcher.runner import Runner
 from watcher.settings import Settings
 from watcher.status_writer import StatusWriter
+from watcher.storage_classes import StorageClasses
 from watcher.stream import Stream
 from watcher.trim import Raw
 
@@ -76,7 +77,13 @@ class Work:
             kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
         )
         self._observer = Observer(
-            index=self._index, reader=reader, looks=self._looks, domain=domain, revisions=Revisions(kube), clock=clock
+            index=self._index,
+            reader=reader,
+            looks=self._looks,
+            domain=domain,
+            revisions=Revisions(kube),
+            classes=StorageClasses(kube, clock=clock),
+            clock=clock,
         )
         self._reconciler = Reconciler(
             settings=settings,

@@ -29,11 +29,14 @@ try:
     from starrocks_operator.model import ComputeNodeGroup, parse
     from starrocks_operator.objects import references
     from starrocks_operator.objects.configuration import ConfigurationSource, parse_properties
+    from starrocks_operator.objects.former import with_remembered
     from starrocks_operator.objects.metadata import GROUP_LABEL
-    from starrocks_operator.objects.names import marker_name
+    from starrocks_operator.objects.names import former_name, marker_name, stateful_set_name
     from starrocks_operator.observed import Accounts, Children, Observed
     from starrocks_operator.observed import Configuration as ConfigurationFile
     from starrocks_operator.rollout import revisions_needed
+    from starrocks_operator.step import StepKind
+    from starrocks_operator.storage.claims import classes_needed
 
     DOMAIN_MISSING = None
 except ImportError:
@@ -161,14 +164,16 @@ def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED", step=None):
     holders = {holder: _named(api, host.namespace, *holder) for holder in holders_of(wanted)}
     climbed = ladder(host, wanted, holders, former=Former(**(former or {})), default_tls=fe_ssl_mode)
     sources = dict(wanted.configurations)
-    children = _children(api, cluster)
+    children = _children(api, cluster, step)
     if host is not cluster:
         sources = {"fe": sources["fe"]} if "fe" in sources else {}
         sources.update(references(cluster).configurations)
         children += _children(api, host)
+    remembered = with_remembered(cluster, Children.of(children), tuple(COMPONENTS))
     observed = Observed(
         now=datetime.now(UTC),
-        children=Children.of(children),
+        children=with_remembered(host, remembered, tuple(COMPONENTS)),
+        expandable=_expandable(api, cluster, remembered, step),
         configurations={
             component: _configuration(api, cluster.namespace, source) for component, source in sources.items()
         },
@@ -197,7 +202,33 @@ def _departed(api, cluster, step):
     return () if api.get(workload.format(quote(cluster.namespace), quote(name))) else (name,)
 
 
-def _children(api, cluster):
+def _expandable(api, cluster, children, step):
+    """Whether the classes of claims that are to grow let them; asked only if one is to grow now."""
+    found = {}
+    if step is not None and step.kind == StepKind.GROW_CLAIM:
+        for name in classes_needed(cluster, children):
+            try:
+                raw = api.get(f"/apis/storage.k8s.io/v1/storageclasses/{quote(name)}")
+                found[name] = bool((raw or {}).get("allowVolumeExpansion"))
+            except ApiError:
+                found[name] = None
+    return found
+
+
+def _written_down(api, cluster, found, step):
+    """What is written down of StatefulSets: of those that are not there although their pods are, or about to go."""
+    names = {raw["metadata"]["name"] for raw in found if raw["kind"] == "StatefulSet"}
+    pods = [raw["metadata"]["name"] for raw in found if raw["kind"] == "Pod"]
+    for component in COMPONENTS:
+        name = stateful_set_name(cluster, component)
+        to_go = step is not None and step.kind == StepKind.ORPHAN_STATEFUL_SET and step.target == name
+        gone = name not in names and any(pod.startswith(f"{name}-") for pod in pods)
+        if to_go or gone:
+            raw = _named(api, cluster.namespace, "ConfigMap", former_name(cluster, component))
+            found += [raw] if raw else []
+
+
+def _children(api, cluster, step=None):
     pods = ",".join(f"{cluster.name}-{component}" for component in COMPONENTS)
     queries = (
         ("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets", f"{OWNER}={cluster.name}"),
@@ -209,6 +240,7 @@ def _children(api, cluster):
         listed = api.get(path.format(quote(cluster.namespace)), labelSelector=selector) or {}
         whose = {"apiVersion": listed.get("apiVersion"), "kind": kind}  # a list's items do not say it themselves
         found.extend({**whose, **item} for item in listed.get("items") or ())
+    _written_down(api, cluster, found, step)
     marker = _named(api, cluster.namespace, "ConfigMap", marker_name(cluster))
     return found + ([marker] if marker else [])
 

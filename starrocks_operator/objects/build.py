@@ -13,6 +13,7 @@ from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
+from starrocks_operator.objects.former import former
 from starrocks_operator.objects.frontend_proxy import frontend_proxy
 from starrocks_operator.objects.metadata import Object
 from starrocks_operator.objects.names import pod_name
@@ -60,6 +61,8 @@ def _workload(
         yield scripts(cluster)
     yield headless_service(cluster, component, spec, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
+    if document := context.formers.get(name):
+        yield former(cluster, name, document)
     yield stateful_set(cluster, component, spec, context)
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
     if budget is not None:

@@ -46,7 +46,9 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         "minReadySeconds": spec.min_ready_seconds or None,
         "selector": {"matchLabels": selector(cluster, name)},
         "template": shape.template or template,
-        "volumeClaimTemplates": claim_templates(spec, context.claim_sizes.get(name) or {}),
+        "volumeClaimTemplates": claim_templates(spec, context.claim_sizes.get(name) or {})
+        if shape.claims is None
+        else shape.claims,
         "persistentVolumeClaimRetentionPolicy": _claim_retention(component, spec),
     }
     return make_object(

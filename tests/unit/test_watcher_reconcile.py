@@ -42,6 +42,7 @@ from watcher.reconcile import Reconciler
 from watcher.references import Reader
 from watcher.revisions import Revisions
 from watcher.status_writer import StatusWriter
+from watcher.storage_classes import StorageClasses
 from watcher.trim import trim
 
 NOTHING = Context(profile="safe", components=("fe",), replicas={})
@@ -95,6 +96,7 @@ class World:
                 looks=self.looks,
                 domain=domain,
                 revisions=Revisions(self.kube),
+                classes=StorageClasses(self.kube, clock=time.monotonic),
                 clock=time.monotonic,
             ),
             batch=self.batch,
