@@ -19,7 +19,7 @@ def label(component: str, value: str) -> Document:
 
 
 def test_every_pod_is_replaced_backends_first(space: Space) -> None:
-    space.apply(cluster("one", be=3, volumes=True))
+    space.apply(cluster("one", fe=3, be=3, volumes=True))
     space.wait_ready("one")
     before = {name: revisions(space, f"one-{name}-") for name in ("fe", "be")}
     change = label("starRocksBeSpec", "2")["spec"] | label("starRocksFeSpec", "2")["spec"]
