@@ -6,6 +6,7 @@ import pytest
 
 from lab.simulator.model import Done, Refused
 from lab.simulator.model.database import Database
+from lab.simulator.model.metrics import frontend_metrics
 from lab.simulator.stage import Stage
 
 OFF = 'ADMIN SET FRONTEND CONFIG ("tablet_sched_max_scheduling_tablets" = "0")'
@@ -289,10 +290,16 @@ def test_a_backup_that_runs_can_be_seen(stage: Stage, database: Database) -> Non
     row = stage.rows(leader, "SHOW BACKUP FROM db")[0]
     assert (row["SnapshotName"], row["DbName"], row["State"]) == ("nightly", "db", "UPLOADING")
     assert stage.rows(leader, "SHOW RESTORE FROM db") == []
-    assert database.backups.running() == 1
+    assert "starrocks_fe_unfinished_backup_job 1\n" in metrics(stage)
     database.backups.end("db")
     assert stage.rows(leader, "SHOW BACKUP FROM db")[0]["State"] == "FINISHED"
-    assert database.backups.running() == 0
+    assert "starrocks_fe_unfinished_backup_job 0\n" in metrics(stage)
+
+
+def metrics(stage: Stage) -> str:
+    frontend = stage.container(stage.leader("c")).frontend
+    assert frontend is not None
+    return frontend_metrics(frontend)
 
 
 @pytest.mark.parametrize("change", [{"version": "3.4.3-broken"}, {"conf": {"crash_on_start": "true"}}])

@@ -38,7 +38,8 @@ class Versions:
         self._database = database
         self.written = ""
         self._hops = 0  # leaders of another minor so far
-        self._images: list[str] = []  # the versions under which CREATE IMAGE was said since the last hop
+        self._imaged = False  # since the last hop
+        self.images = 0  # since the founding
         self._told: set[tuple[str, ...]] = set()
 
     def led_by(self, leader: FrontendProcess) -> None:
@@ -50,18 +51,15 @@ class Versions:
         step = rank(new) - rank(old)
         if step > 1:
             self._mark("skipped-minor", f"{leader.facts.name} leads with {_short(new)} on metadata of {_short(old)}")
-        if (self._hops or step < 0) and not self._images:
+        if (self._hops or step < 0) and not self._imaged:
             self._mark("no-image", f"from {_short(old)} to {_short(new)} without CREATE IMAGE since the hop before")
         self._hops += 1
-        self._images.clear()
+        self._imaged = False
 
     def image(self) -> None:
         """CREATE IMAGE was said; it takes its time, and no statement tells its end."""
-        self._images.append(self.written)
-
-    @property
-    def images(self) -> int:
-        return len(self._images)
+        self._imaged = True
+        self.images += 1
 
     def refusal(self, process: FrontendProcess) -> str:
         """Why a frontend of this release cannot start on the metadata; empty: it can."""
