@@ -245,6 +245,10 @@ class Tablets:
         live = self.live_backends()
         return sum(1 for node_id in self.good(tablet) if node_id in live) < tablet.table.replication
 
+    def lagging(self, node_id: int) -> int:
+        """Tablets whose copy there has missed a load."""
+        return self._lagging[node_id]
+
     def behind(self, node_id: int) -> int:
         """Tablets whose copy there is of no use just now: it missed a load, or the backend does not answer."""
         row = self.database.state.node(node_id)

@@ -66,9 +66,11 @@ def truth_of(database: Database) -> dict[str, Any]:
                 "port": row.port,
                 "alive": row.alive,
                 "answers": tablets.answers(row),
+                "started": _started(database, row.host),
                 "decommissioned": row.decommissioned,
                 "empty": not tablets.count(row.node_id),
                 "behind": tablets.behind(row.node_id),
+                "lagging": tablets.lagging(row.node_id),
                 "version": row.version,
             }
             for row in database.state.nodes
@@ -86,7 +88,15 @@ def _frontend(database: Database, row: FrontendRow) -> dict[str, Any]:
         "votes": row.electable,
         "alive": row.alive,
         "answers": process is not None and process.answers,
+        "started": _started(database, row.host),
         "version": row.version or "",
         "settings": config.overridden(process) if process is not None else {},
         "blacklist": sorted(process.blacklist) if process is not None else [],
     }
+
+
+def _started(database: Database, host: str) -> float:
+    """When the process that runs there now was started, in seconds since 1970; 0: none runs."""
+    container = database.world.resolve(host)
+    process = container.process if container is not None else None
+    return round(database.world.wall(process.started), 3) if process is not None else 0.0
