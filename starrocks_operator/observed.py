@@ -185,7 +185,8 @@ class Questions:
 
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
         by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
-    health: how the tablets are. copies: the fewest replicas that any partition has.
+    health: how the tablets are. copies: the fewest replicas that any partition has. jobs_port: where it is asked for
+        its running jobs; 0: nowhere.
     http_port: where its features are asked for; 0: nowhere.
     """
 
@@ -195,6 +196,7 @@ class Questions:
     root: bool = False
     health: bool = False
     copies: bool = False
+    jobs_port: int = 0
     http_port: int = 0
 
 

@@ -63,9 +63,13 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
     """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
     nowhere; while they do leave, only what must be noticed when a frontend forgets it. http_port: FE's, at which those
     of a warehouse are asked whether there can be one."""
+    asked = _questions_of(cluster, children)
     if cluster.warehouse:
-        return replace(_questions_of(cluster, children), http_port=http_port)
-    return _questions_of(cluster, children)
+        return replace(asked, http_port=http_port)
+    if cluster.status is None or not cluster.status.rollout:
+        return asked
+    claims = (children.get("StatefulSet", stateful_set_name(cluster, "be")) or {}).get("spec") or {}
+    return replace(asked, health=True, copies=not claims.get("volumeClaimTemplates"), jobs_port=http_port)
 
 
 def _questions_of(cluster: StarRocksCluster, children: Children) -> Questions:

@@ -78,10 +78,10 @@ class _Judge:
             frontends_first=self.cluster.spec.wait_for_full_rollout,
         )
         record = self._seen(self._record())
+        if versions.finding is not None and (turn is None or not turn.broken):
+            return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
             return self._waiting(record, versions, "the last of the pods is being replaced", BEING_MADE)
-        if versions.finding is not None and not turn.broken:
-            return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         scene = self._scene(turn, versions, record)
         obstacle = _unfinished(turn) or objection(scene)
         name = turn.target.name
@@ -90,7 +90,9 @@ class _Judge:
             return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
         record = record.turned_to(turn.roll.component, name, started(scene.row))
         step = replacement(turn.roll, turn.target, reason=f"Pod {name} is replaced: {_reason(turn)}.")
-        return self._course(replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",)))
+        return self._course(
+            replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
+        )
 
     def _record(self) -> Record:
         view = self.observed.view
@@ -127,7 +129,7 @@ class _Judge:
         self, record: Record, versions: Versions, wait: str, gate: str, *, why: str = "", finding: Finding | None = None
     ) -> Course:
         record = replace(record, gate=gate)
-        findings = () if finding is None else (finding,)
+        findings: tuple[Finding, ...] = () if finding is None else (finding,)
         words = wait or f"no pod is replaced: see {gate}"
         late = _stalled(record, why or words, self.observed.now, stall_of(self.cluster)) if finding is None else None
         findings += () if late is None else (late,)
@@ -164,9 +166,10 @@ def _stalled(record: Record, why: str, now: datetime, patience: timedelta) -> Fi
         return None
     return Finding(
         reason="RolloutStalled",
-        message=f"Since {record.since:%Y-%m-%d %H:%M} UTC no pod has been replaced ({record.done} of {record.total} are "
-        f"as wanted). {record.gate} objects: {why}. Nothing is forced; it goes on when this is resolved, and putting the "
-        "spec back takes the change back. docs/operate.md tells what each gate is for, and how to switch it off.",
+        message=f"Since {record.since:%Y-%m-%d %H:%M} UTC no pod has been replaced ({record.done} of {record.total} "
+        f"are as wanted). {record.gate} objects: {why}. Nothing is forced; it goes on when this is resolved, and "
+        "putting the spec back takes the change back. docs/operate.md tells what each gate is for, and how to switch "
+        "it off.",
         degraded=True,
     )
 
@@ -183,9 +186,7 @@ def _left_to_owners(rolls: Mapping[str, Roll]) -> Iterator[Finding]:
             )
 
 
-def _shapes(
-    rolls: Mapping[str, Roll], observed: Observed, step: Step | None
-) -> dict[str, Mapping[str, object]]:
+def _shapes(rolls: Mapping[str, Roll], observed: Observed, step: Step | None) -> dict[str, Mapping[str, object]]:
     """What is offered to a pod whose turn it is not any more is taken back."""
     told = (step.fact("component"), step.target) if step else ("", "")
     return {

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
@@ -27,7 +28,22 @@ ACCEPTED_PATH = "starrocks.com/accept-version-path-at-generation"
 
 Release = tuple[int, int, int]
 
-MINORS = ((2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5), (4, 0), (4, 1))
+MINORS = (
+    (2, 0),
+    (2, 1),
+    (2, 2),
+    (2, 3),
+    (2, 4),
+    (2, 5),
+    (3, 0),
+    (3, 1),
+    (3, 2),
+    (3, 3),
+    (3, 4),
+    (3, 5),
+    (4, 0),
+    (4, 1),
+)
 """In the order in which they are taken; a later one follows the one before it by its number."""
 LOWEST_DOWNGRADE: Mapping[tuple[int, int], Release] = {(4, 1): (4, 0, 6), (3, 0): (2, 5, 3)}
 """From this minor release, down to nothing older than that."""
@@ -95,7 +111,7 @@ def wanted_release(cluster: StarRocksCluster, roll: Roll) -> Release | None:
 
 def image_in(pod: Raw) -> str:
     """The image of a pod's, or of a pod template's, main container."""
-    containers = (pod.get("spec") or {}).get("containers") or ({},)
+    containers: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ({},)
     return str(containers[0].get("image") or "")
 
 
@@ -126,7 +142,7 @@ def _direction(changes: Sequence[Change]) -> Direction:
     """Decided by the frontends: as long as they do not change, no order is wrong."""
     frontends = [change for change in changes if _is_frontend(change.component)]
     others = [change for change in changes if not _is_frontend(change.component)]
-    if any(change.before and change.after and change.after < change.before for change in frontends):
+    if any(change.before and change.after and change.after < change.before for change in frontends or others):
         return Direction.DOWNGRADE
     if any(change.before is None or change.after is None for change in frontends):
         return Direction.UNKNOWN if others else Direction.SAME
@@ -143,7 +159,9 @@ def _objection(
     rolls: Mapping[str, Roll],
 ) -> Finding | None:
     if direction == Direction.UNKNOWN:
-        blind = next(change for change in changes if _is_frontend(change.component) and not (change.before and change.after))
+        blind = next(
+            change for change in changes if _is_frontend(change.component) and not (change.before and change.after)
+        )
         which = "wanted" if blind.after is None else "present"
         return Finding(
             reason="VersionUnknown",
@@ -154,7 +172,7 @@ def _objection(
             degraded=True,
         )
     troubles = dict.fromkeys(trouble for change in changes if (trouble := _trouble_with(change)))
-    if not troubles and (mixed := _backends_older(cluster, changes, rosters, rolls)):
+    if not troubles and (mixed := _backends_older(changes, rosters, rolls)):
         troubles = {mixed: None}
     if not troubles:
         return None
@@ -175,7 +193,9 @@ def _trouble_with(change: Change) -> str:
         return f"{title} would go {way}, and minor releases are taken one by one."
     lowest = LOWEST_DOWNGRADE.get(change.before[:2])
     if hops < 0 and lowest and change.after < lowest:
-        return f"{title} would go {way}, and from {_words(change.before[:2])} only {_words(lowest)} can be gone back to."
+        return (
+            f"{title} would go {way}, and from {_words(change.before[:2])} only {_words(lowest)} can be gone back to."
+        )
     return ""
 
 
@@ -185,12 +205,14 @@ def _place(release: Release) -> int:
     if minor in MINORS:
         return MINORS.index(minor)
     newest = MINORS[-1]
-    return len(MINORS) - 1 + (minor[1] - newest[1] if minor[0] == newest[0] else minor[1] + 1 + 100 * (minor[0] - newest[0] - 1))
+    return (
+        len(MINORS)
+        - 1
+        + (minor[1] - newest[1] if minor[0] == newest[0] else minor[1] + 1 + 100 * (minor[0] - newest[0] - 1))
+    )
 
 
-def _backends_older(
-    cluster: StarRocksCluster, changes: Sequence[Change], rosters: Rosters, rolls: Mapping[str, Roll]
-) -> str:
+def _backends_older(changes: Sequence[Change], rosters: Rosters, rolls: Mapping[str, Roll]) -> str:
     """Whether backends, or compute nodes, would in the end be of an older minor release than the frontends."""
     frontends = {change.after for change in changes if _is_frontend(change.component)} or _present(rosters.fe.slots)
     for name, rows in (("be", rosters.be.slots), ("cn", rosters.cn.slots)):

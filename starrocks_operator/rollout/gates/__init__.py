@@ -11,7 +11,7 @@ from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.rollout.gates.frontends import FRONTENDS
 from starrocks_operator.rollout.gates.gate import Gate
-from starrocks_operator.rollout.gates.members import MEMBERS
+from starrocks_operator.rollout.gates.members import GENERATION, MEMBERS
 from starrocks_operator.rollout.gates.tablets import TABLETS
 from starrocks_operator.rollout.gates.volumes import VOLUMES
 from starrocks_operator.rollout.scene import Scene
@@ -21,7 +21,7 @@ __all__ = ["GATES", "SKIPPED", "Gate", "Objection", "objection", "switched_off"]
 SKIPPED = "starrocks.com/skip-rollout-gates"
 """Names of gates, separated by commas, and the generation for which they are off: `BackendsAlive,NoBackup@12`."""
 
-GATES = (*VOLUMES, *MEMBERS, *FRONTENDS, *TABLETS)
+GATES = (*VOLUMES, *GENERATION, *FRONTENDS, *MEMBERS, *TABLETS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,9 @@ def _unproven(scene: Scene) -> str:
         item.name
         for roll in scene.rolls.values()
         for item in roll.pods
-        if roll.old and item.new and roll.method != Method.OWNER
+        if roll.old
+        and item.new
+        and roll.method != Method.OWNER
         and (item.pod.running_since is None or scene.observed.now - item.pod.running_since < OLD_ENOUGH)
     ]
     return f"{young[0]} has just been started" if young else ""
@@ -64,7 +66,9 @@ def _unproven(scene: Scene) -> str:
 
 def _last_replaced(scene: Scene) -> Iterator[tuple[Roll, RollPod]]:
     roll = scene.rolls.get(scene.record.component)
-    yield from ((roll, item) for item in (roll.pods if roll else ()) if roll and item.new and item.name == scene.record.pod)
+    yield from (
+        (roll, item) for item in (roll.pods if roll else ()) if roll and item.new and item.name == scene.record.pod
+    )
 
 
 def backends_alive(scene: Scene) -> str:
@@ -92,8 +96,8 @@ def nobody_leaves(scene: Scene) -> str:
     return f"{going[0]} is leaving" if going else ""
 
 
+GENERATION = (Gate(name="NewGenerationAlive", objection=new_generation),)
 MEMBERS = (
-    Gate(name="NewGenerationAlive", objection=new_generation),
     Gate(name="BackendsAlive", objection=backends_alive),
     Gate(name="NoDecommission", objection=nobody_leaves),
 )

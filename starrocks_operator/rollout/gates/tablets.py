@@ -9,7 +9,7 @@ NOT_ASKED = "FE has not been asked yet how its tablets are"
 
 
 def no_unhealthy(scene: Scene) -> str:
-    """Those that were unhealthy when the roll began do not count. A release that cannot tell is believed its backends."""
+    """Those that were unhealthy before the roll do not count. A release that cannot tell is taken at its backends."""
     if scene.roll.component != "be":
         return ""
     health = scene.view.health if scene.view else None
