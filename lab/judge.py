@@ -28,6 +28,7 @@ from lab.whose import (
 )
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
+REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
 STATEMENT = re.compile(
     r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
@@ -59,6 +60,7 @@ class Judge:
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
+    _replaced: dict[Key, str] = field(default_factory=dict)  # the backend and volume that a person has named
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -106,6 +108,7 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = given_up(answered["metadata"])
+            self._replaced[key] = str((answered["metadata"].get("annotations") or {}).get(REPLACED, ""))
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -169,6 +172,9 @@ class Judge:
 
     def _claim(self, write: Write) -> Iterator[str]:
         cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"
+        if not pod and self._noted.get((write.namespace, member_of(write)[0]), {}).get("kind") == "DeleteBackendVolume":
+            yield from self._backend_claim(write)
+            return
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
@@ -177,6 +183,17 @@ class Judge:
         if not cluster or pod in frontends_of(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
         yield from self._unannounced((write.namespace, cluster), "DeleteMetaVolume", write.name)
+
+    def _backend_claim(self, write: Write) -> Iterator[str]:
+        """Of a backend on which FE counts nothing, or whose very volume its owner has named."""
+        (cluster, pod), uid = member_of(write), uid_asked(write)
+        key, sentence = (write.namespace, cluster), f"I5: claim {write.name} was deleted"
+        yield from self._unannounced(key, "DeleteBackendVolume", write.name)
+        rows = [row for row in self._truth.get(key, {}).get("nodes", ()) if row["host"].split(".")[0] == pod]
+        if self._replaced.get(key, "") == f"{pod}@{uid}":
+            return
+        if not uid or not all(row["empty"] for row in rows):
+            yield f"{sentence} with tablets on {pod}, and nobody named it"
 
     def _pod(self, write: Write) -> Iterator[str]:
         """To be made anew, to hand over, or because FE lists it no more; what else must be so, `RollWatch` knows."""

@@ -39,7 +39,7 @@ from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Rol
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets
-from starrocks_operator.volumes import growth_of
+from starrocks_operator.volumes import growth_of, lost_of
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -90,6 +90,7 @@ def decide(
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     rolls = _rolls(case, wanted, pods)
     growth = growth_of(cluster, observed, case.context, rolls)
+    lost = lost_of(cluster, observed, case.context, rosters.be, rolls)
     rolling = {name: roll for name, roll in rolls.items() if name not in growth.anew}
     course = course_of(cluster, observed, case.context, rosters, rolling, founded=_may_be_founded(case))
     if course.shapes or growth.shapes or growth.formers:
@@ -107,7 +108,7 @@ def decide(
         )
     )
     case = replace(case, course=course, rolls=rolls)
-    return _assembled(case, wanted, outlook.then(course.outlook).then(growth.outlook))
+    return _assembled(case, wanted, outlook.then(course.outlook).then(growth.outlook).then(lost))
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:

@@ -42,6 +42,7 @@ _DELETED = {
     StepKind.DELETE_META_VOLUME: "PersistentVolumeClaim",
     StepKind.DELETE_POD: "Pod",
     StepKind.ORPHAN_STATEFUL_SET: "StatefulSet",
+    StepKind.DELETE_BACKEND_VOLUME: "PersistentVolumeClaim",
 }
 
 

@@ -41,6 +41,7 @@ class StepKind(StrEnum):
     OFFER_TEMPLATE = "OfferTemplate"
     GROW_CLAIM = "GrowClaim"
     ORPHAN_STATEFUL_SET = "OrphanStatefulSet"
+    DELETE_BACKEND_VOLUME = "DeleteBackendVolume"
     SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
     ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
     CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
@@ -56,6 +57,7 @@ KUBERNETES_STEPS = frozenset(
         StepKind.OFFER_TEMPLATE,
         StepKind.GROW_CLAIM,
         StepKind.ORPHAN_STATEFUL_SET,
+        StepKind.DELETE_BACKEND_VOLUME,
     }
 )
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
