@@ -198,8 +198,8 @@ def _refused(case: _Case, why: str, cluster: StarRocksCluster) -> Outlook:
     finding = Finding(
         reason="BackendLost",
         message=f"Backend {pod} has lost its volume: {case.lost}. It is not replaced by itself: {why}. Bring the "
-        "volume or its node back; or wait until FE has made its copies again elsewhere; or let it come back empty, if what "
-        f"has no other copy may be lost: {command}",
+        "volume or its node back; or wait until FE has made its copies again elsewhere; or let it come back empty, "
+        f"if what has no other copy may be lost: {command}",
         degraded=True,
     )
     return Outlook(findings=(finding,))
