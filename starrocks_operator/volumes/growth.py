@@ -132,8 +132,21 @@ def _in_the_way(scene: _Scene, name: str, roll: Roll, *, calm: bool) -> str:
         return "pods are no longer being replaced"
     if scene.context.wished.get(name) != roll.replicas:
         return "there are as many as the spec asks for"
+    if _goes_with_it(scene, roll):
+        return "no volume would go with it: set persistentVolumeClaimRetentionPolicy.whenDeleted to Retain meanwhile"
     present = [pod for pod in roll.pods if not pod.pod.deleting]
     return "" if len(present) == roll.replicas else "all its pods are there"
+
+
+def _goes_with_it(scene: _Scene, roll: Roll) -> bool:
+    """Whether claims belong to the StatefulSet. Orphaned they would stay, but for a race that nobody should run."""
+    policy = (roll.live.get("spec") or {}).get("persistentVolumeClaimRetentionPolicy") or {}
+    uid = roll.live["metadata"].get("uid")
+    return policy.get("whenDeleted") == "Delete" or any(
+        owner.get("uid") == uid
+        for claim in scene.observed.children.of_kind("PersistentVolumeClaim")
+        for owner in claim["metadata"].get("ownerReferences") or ()
+    )
 
 
 def _claims(scene: _Scene, name: str, claims: tuple[Growing, ...]) -> Outlook:

@@ -62,6 +62,8 @@ def lost_of(
     if view is None or view.leader is None or view.backends is None or roll is None:
         return Outlook()
     named = replacement_of(cluster)
+    if not cluster.annotations.get(REPLACE) and not _anything_lost(observed, roster):
+        return Outlook()
     cases = [_case(slot, observed, context, roll, named=named) for slot in roster.slots if slot.wanted]
     open_cases = [case for case in cases if case is not None and (case.lost or case.named)]
     outlook = Outlook()
@@ -73,6 +75,15 @@ def lost_of(
             why = why or "deletionProtection refuses to let its volume go"
         outlook = outlook.then(_refused(case, why, cluster) if why else _replaced(case))
     return outlook
+
+
+def _anything_lost(observed: Observed, roster: Roster[ComputeRow]) -> bool:
+    """A quick look that nearly always is enough."""
+    claims = observed.children.of_kind("PersistentVolumeClaim")
+    if any((claim.get("status") or {}).get("phase") == "Lost" for claim in claims):
+        return True
+    unready = (slot.name for slot in roster.slots if slot.pod is not None and not slot.pod.ready)
+    return any(_homeless_since(observed.children.get("Pod", name)) for name in unready)
 
 
 def _case(slot: NodeSlot, observed: Observed, context: Context, roll: Roll, *, named: tuple[str, str]) -> _Case | None:

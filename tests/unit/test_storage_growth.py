@@ -284,7 +284,17 @@ def _missing_pod(world: Growing) -> None:
     world.remove("Pod", "sample-be-1")
 
 
-@pytest.mark.parametrize("trouble", [_roll, _cluster_that_shrinks, _missing_pod])
+def _retention(world: Growing) -> None:
+    world.raw["spec"][BE]["persistentVolumeClaimRetentionPolicy"] = {"whenDeleted": "Delete"}
+    world.settle()
+
+
+def _owned(world: Growing) -> None:
+    owner = {"uid": world.get("StatefulSet", "sample-be")["metadata"]["uid"]}
+    world.get("PersistentVolumeClaim", "be-data-sample-be-0")["metadata"]["ownerReferences"] = [owner]
+
+
+@pytest.mark.parametrize("trouble", [_roll, _cluster_that_shrinks, _missing_pod, _retention, _owned])
 def test_it_is_not_deleted_while_anything_else_goes_on(trouble: Callable[[Growing], None]) -> None:
     world = Growing()
     world.ask(BE, "2Gi")
