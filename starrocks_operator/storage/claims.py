@@ -9,7 +9,7 @@ from typing import Any
 
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
 from starrocks_operator.model.quantity import parse_quantity
-from starrocks_operator.objects.names import pod_name
+from starrocks_operator.objects.names import pod_name, stateful_set_name
 from starrocks_operator.objects.volumes import claims_of
 from starrocks_operator.observed import Children, Raw
 
@@ -101,10 +101,16 @@ def classes_needed(cluster: StarRocksCluster, children: Children) -> tuple[str, 
     found = {
         claim.storage_class
         for name, spec in cluster.spec.components.items()
-        for claim in growing(cluster, name, spec, children, pods=spec.replicas)
+        for claim in growing(cluster, name, spec, children, pods=min(spec.replicas, _live(cluster, name, children)))
         if not claim.requested
     }
     return tuple(sorted(found - {""}))
+
+
+def _live(cluster: StarRocksCluster, name: str, children: Children) -> int:
+    """The replicas that the component has."""
+    live = children.get("StatefulSet", stateful_set_name(cluster, name))
+    return int((live.get("spec") or {}).get("replicas", 1)) if live is not None else 0
 
 
 def _capacity(raw: Raw) -> str:

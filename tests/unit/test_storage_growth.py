@@ -14,6 +14,7 @@ from starrocks_operator.deed import deed_of, is_done
 from starrocks_operator.objects.former import is_remembered, with_remembered
 from starrocks_operator.observed import Observed
 from starrocks_operator.step import Step, StepKind
+from starrocks_operator.storage.claims import classes_needed
 from tests.unit.membership_world import NOW, World, applied, at
 
 BE, FE = "starRocksBeSpec", "starRocksFeSpec"
@@ -336,3 +337,13 @@ def test_a_full_disk_does_not_wait_for_another_component() -> None:
     world.ask(BE, "2Gi")
     assert world.step().kind == StepKind.GROW_CLAIM
     assert world.now == NOW
+
+
+def test_only_the_classes_of_claims_that_are_to_grow_are_asked_for() -> None:
+    world = Growing()
+    assert classes_needed(world.cluster, world.observed.children) == ()
+    world.ask(BE, "2Gi")
+    world.raw["spec"][BE]["replicas"] = 3_000_000
+    assert classes_needed(world.cluster, world.observed.children) == ("fast",)
+    world.grow_all("2Gi")
+    assert classes_needed(world.cluster, world.observed.children) == ()
