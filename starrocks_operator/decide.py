@@ -34,6 +34,8 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.quiet.pause import is_paused, paused
+from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Roll, course_of, frontends_must_wait, is_rolled_out, roll_of
@@ -83,6 +85,10 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
+    kept = kept_templates(cluster.annotations, stateful_sets(wanted), case.workloads)
+    if kept.shapes:
+        case = replace(case, context=replace(case.context, kept=kept.shapes))
+        wanted = build(cluster, case.context)
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     course = course_of(cluster, observed, case.context, rosters, _rolls(case, wanted, pods))
@@ -99,7 +105,9 @@ def decide(
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook.then(course.outlook), rosters)
+    outlook = outlook.then(course.outlook).then(Outlook(findings=kept.findings))
+    decision = _assembled(case, wanted, outlook, rosters)
+    return paused(decision) if is_paused(cluster.annotations) else decision
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:

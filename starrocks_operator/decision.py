@@ -61,6 +61,8 @@ class Context:
     memory: what must not be forgotten of members on their way out, as lines for the marker.
     customs: what the operator was told of pod templates, for all clusters alike.
     shapes: what StatefulSets must have while their pods are replaced, by component: see `objects.shape`.
+    kept: the pod templates that they keep although this operator would make others, likewise: see `quiet.templates`.
+    restarts: the moment from which the pods of a component shall be, if one was asked for: see `objects.restarts`.
     """
 
     profile: str
@@ -78,6 +80,8 @@ class Context:
     domain: str = "cluster.local"
     shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     customs: Customs = NO_CUSTOMS
+    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    restarts: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.restarts import restarts_of
 from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
@@ -70,6 +71,7 @@ def context_of(
         customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
+        restarts=restarts_of(cluster, workloads),
     )
 
 

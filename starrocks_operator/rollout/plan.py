@@ -11,6 +11,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import Scene, objection
 from starrocks_operator.rollout.replacement import replacement
+from starrocks_operator.rollout.restart import pods_on_request
 from starrocks_operator.rollout.roll import Method, Roll, RollPod
 from starrocks_operator.rollout.shaping import shape_of
 
@@ -48,6 +49,8 @@ def course_of(
         step = replacement(roll, target, reason=reason)
         outlook = outlook.then(Outlook(step=step, waits=(f"pod {target.name} is being replaced",)))
         break
+    if outlook == Outlook():
+        outlook = pods_on_request(cluster, observed, context, rosters, rolls)
     shapes = {
         name: shape.document()
         for name, roll in rolls.items()

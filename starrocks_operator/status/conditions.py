@@ -18,6 +18,8 @@ STALE_OFTEN = 3
 """So many runs in a row that find their step stale are not chance any more."""
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+RESTING = frozenset({"Paused"})
+"""Findings by which nothing is done, though something could be."""
 _NOT_READY = {
     "fe": "FrontendsNotReady",
     "fe-observer": "ObserversNotReady",
@@ -110,6 +112,9 @@ def _progressing(ground: Ground) -> Judgement:
         return Judgement(
             type="Progressing", status=FALSE, reason="Stopped", message="The spec must be corrected first."
         )
+    for finding in _weighty(decision.findings):
+        if finding.reason in RESTING:
+            return Judgement(type="Progressing", status=FALSE, reason=finding.reason, message=finding.message)
     if decision.step is not None:
         return Judgement(type="Progressing", status=TRUE, reason=str(decision.step.kind), message=decision.step.reason)
     if decision.apply or decision.prune:
