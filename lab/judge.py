@@ -19,6 +19,9 @@ OWNER = "app.starrocks.ownerreference/name"
 GROUP = "starrocks.com/compute-node-group"
 COMPONENT = "app.kubernetes.io/component"
 NAMED_LOSS = "starrocks.com/force-drop-backend"
+HIBERNATE = "starrocks.com/hibernate"
+RESTART_PODS = "starrocks.com/restart-pods"
+BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
 STATEMENT = re.compile(
     r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
@@ -71,6 +74,7 @@ class Judge:
     _noted_by_groups: dict[Key, Mapping[str, Any]] = field(default_factory=dict)  # they act on clusters of others
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
+    _orders: dict[Key, Mapping[str, str]] = field(default_factory=dict)  # what a person wrote on each cluster
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -115,6 +119,7 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = _given_up(answered["metadata"])
+            self._orders[key] = answered["metadata"].get("annotations") or {}
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -155,6 +160,9 @@ class Judge:
         if labels.get(GROUP):
             return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
+        if after == 0 and self._orders.get((write.namespace, cluster), {}).get(HIBERNATE) == "true":
+            yield from self._put_to_sleep(write, cluster, component)
+            return
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
         yield from self._unannounced((write.namespace, cluster), "ShrinkStatefulSet", write.name)
@@ -168,6 +176,17 @@ class Judge:
                 yield from _not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
+
+    def _put_to_sleep(self, write: Heard, cluster: str, component: str) -> Iterator[str]:
+        """All at once, as its owner asked: those that depend on others first, and nothing on its way out."""
+        yield from self._unannounced((write.namespace, cluster), "SleepStatefulSet", write.name)
+        for before in BEDTIME[: BEDTIME.index(component)]:
+            if self._replicas.get((write.namespace, f"{cluster}-{before}"), 0):
+                yield f"I1: the {component} go to sleep before the {before}"
+        truth = self._truth.get((write.namespace, cluster))
+        leaving = [row["host"].split(".")[0] for row in (truth or {}).get("nodes", ()) if row["decommissioned"]]
+        if component == "be" and leaving:
+            yield f"I2: put to sleep while {', '.join(leaving)} is being decommissioned"
 
     def _claim(self, write: Heard) -> Iterator[str]:
         cluster, pod, sentence = *_owner(write), f"I5: claim {write.name} was deleted"

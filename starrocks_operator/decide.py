@@ -34,6 +34,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.quiet.hibernation import Night, hibernated
 from starrocks_operator.quiet.pause import is_paused, paused
 from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
@@ -106,7 +107,9 @@ def decide(
         )
     )
     outlook = outlook.then(course.outlook).then(Outlook(findings=kept.findings))
-    decision = _assembled(case, wanted, outlook, rosters)
+    properties = case.context.properties
+    night = Night(cluster=cluster, observed=observed, workloads=case.workloads, properties=properties)
+    decision = hibernated(_assembled(case, wanted, outlook, rosters), night)
     return paused(decision) if is_paused(cluster.annotations) else decision
 
 

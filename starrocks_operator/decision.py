@@ -121,6 +121,7 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    asleep: it hibernates: there are no pods, and nobody to ask.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
@@ -135,6 +136,7 @@ class Decision:
     fingerprint: str = ""
     pace: float | None = None
     released: bool = False
+    asleep: bool = False
 
     @property
     def due(self) -> bool:

@@ -4,7 +4,7 @@ from starrocks_operator.rollout.complete import WAITS_FOR_ROLLOUT, is_rolled_out
 from starrocks_operator.rollout.plan import Course, course_of
 from starrocks_operator.rollout.quorum import OUTAGE_CONSENT, frontends_must_wait
 from starrocks_operator.rollout.roll import Roll, roll_of
-from starrocks_operator.rollout.shaping import SHAPING_STEPS, is_shaped, revisions_needed, shape_of_step
+from starrocks_operator.rollout.shaping import SHAPING_STEPS, is_shaped, revisions_needed, shape_of, shape_of_step
 
 __all__ = [
     "OUTAGE_CONSENT",
@@ -19,5 +19,6 @@ __all__ = [
     "of_one_revision",
     "revisions_needed",
     "roll_of",
+    "shape_of",
     "shape_of_step",
 ]

@@ -18,7 +18,7 @@ STALE_OFTEN = 3
 """So many runs in a row that find their step stale are not chance any more."""
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
-RESTING = frozenset({"Paused"})
+RESTING = frozenset({"Paused", "Hibernated"})
 """Findings by which nothing is done, though something could be."""
 _NOT_READY = {
     "fe": "FrontendsNotReady",
@@ -154,6 +154,8 @@ def _degraded(ground: Ground) -> Judgement:
 def _quorum_safe(ground: Ground) -> Judgement:
     """Whether one more frontend may die."""
     view, spec = ground.view, ground.cluster.spec.fe
+    if ground.decision.asleep:
+        return Judgement(type="QuorumSafe", status=UNKNOWN, reason="Hibernated", message="The frontends sleep.")
     if view is None or view.frontends is None:
         if ground.founded:
             message = "No frontend leads; how many are alive is unknown."
