@@ -20,6 +20,7 @@ STALE_OFTEN = 3
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 RESTING = frozenset({"Paused", "Hibernated"})
 """Findings by which nothing is done, though something could be."""
+SLEEP = frozenset({"Hibernating", "Hibernated"})
 _NOT_READY = {
     "fe": "FrontendsNotReady",
     "fe-observer": "ObserversNotReady",
@@ -154,7 +155,8 @@ def _degraded(ground: Ground) -> Judgement:
 def _quorum_safe(ground: Ground) -> Judgement:
     """Whether one more frontend may die."""
     view, spec = ground.view, ground.cluster.spec.fe
-    if ground.decision.asleep:
+    sleeps = any(finding.reason in SLEEP for finding in ground.decision.findings)
+    if sleeps and (view is None or view.frontends is None):
         return Judgement(type="QuorumSafe", status=UNKNOWN, reason="Hibernated", message="The frontends sleep.")
     if view is None or view.frontends is None:
         if ground.founded:
