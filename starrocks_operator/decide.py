@@ -31,11 +31,11 @@ from starrocks_operator.membership import (
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
-from starrocks_operator.quiet.hibernation import Night, hibernated
-from starrocks_operator.quiet.pause import is_paused, paused
+from starrocks_operator.plan import Draft
 from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
@@ -92,7 +92,9 @@ def decide(
         wanted = build(cluster, case.context)
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
-    course = course_of(cluster, observed, case.context, rosters, _rolls(case, wanted, pods))
+    rolls = _rolls(case, wanted, pods)
+    draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
+    course = course_of(cluster, observed, case.context, rosters, rolls)
     if course.shapes:
         case = replace(case, context=replace(case.context, shapes=course.shapes))
         wanted = build(cluster, case.context)
@@ -107,10 +109,7 @@ def decide(
         )
     )
     outlook = outlook.then(course.outlook).then(Outlook(findings=kept.findings))
-    properties = case.context.properties
-    night = Night(cluster=cluster, observed=observed, workloads=case.workloads, properties=properties)
-    decision = hibernated(_assembled(case, wanted, outlook, rosters), night)
-    return paused(decision) if is_paused(cluster.annotations) else decision
+    return in_its_mode(_assembled(case, wanted, outlook, rosters), draft, case.workloads)
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:

@@ -71,6 +71,7 @@ def status_of(
         "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),
         "waitingFor": list(decision.waits),
+        "plan": dict(decision.plan or {}),
         "reconcile": _reconcile(last_run, old),
     }
     for workload in workloads:

@@ -18,7 +18,7 @@ STALE_OFTEN = 3
 """So many runs in a row that find their step stale are not chance any more."""
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
-RESTING = frozenset({"Paused", "Hibernated"})
+RESTING = frozenset({"Paused", "Hibernated", "PlanNotApproved"})
 """Findings by which nothing is done, though something could be."""
 SLEEP = frozenset({"Hibernating", "Hibernated"})
 _NOT_READY = {
