@@ -30,9 +30,12 @@ from starrocks_operator.membership import (
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.plan import Draft
+from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Roll, course_of, is_rolled_out, roll_of
@@ -84,9 +87,14 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
+    kept = kept_templates(cluster.annotations, stateful_sets(wanted), case.workloads)
+    if kept.shapes:
+        case = replace(case, context=replace(case.context, kept=kept.shapes))
+        wanted = build(cluster, case.context)
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     rolls = _rolls(case, wanted, pods)
+    draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
     course = course_of(cluster, observed, case.context, rosters, rolls, founded=_may_be_founded(case))
     if course.shapes:
         case = replace(case, context=replace(case.context, shapes=course.shapes))
@@ -102,7 +110,8 @@ def decide(
         )
     )
     case = replace(case, course=course, rolls=rolls)
-    return _assembled(case, wanted, outlook.then(course.outlook))
+    outlook = outlook.then(course.outlook).then(Outlook(findings=kept.findings))
+    return in_its_mode(_assembled(case, wanted, outlook), draft, case.workloads)
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
