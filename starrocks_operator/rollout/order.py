@@ -67,7 +67,7 @@ def is_broken(roll: Roll, target: RollPod, rosters: Rosters, now: datetime) -> b
     pod, row = target.pod, row_of(rosters, roll.component, target)
     if pod.ready or pod.deleting or (row is not None and has_joined(row)):
         return False
-    since = pod.running_since or pod.created
+    since = pod.unready_since
     return pod.failed or (since is not None and now - since >= PATIENCE)
 
 
