@@ -26,6 +26,7 @@ from starrocks_operator.recall import Recall
 from starrocks_operator.rollout import Roll
 from starrocks_operator.rollout.plan import ORDER
 from starrocks_operator.rollout.restart import requested
+from starrocks_operator.rollout.roll import Method
 from starrocks_operator.step import Step
 
 REQUIRED, APPROVED = "starrocks.com/plan", "starrocks.com/approve-plan"
@@ -144,19 +145,22 @@ def _replaced(draft: Draft) -> Iterator[Planned]:
     leader = draft.observed.view.leader if draft.observed.view else None
     for name in ORDER:
         roll = draft.rolls.get(name)
+        if roll is None:
+            continue
         stays = draft.context.wished.get(name, 0)
-        old = [pod.name for pod in reversed(roll.old) if pod.ordinal < stays] if roll is not None else []
+        former = range(roll.replicas, stays) if roll.changing and roll.method == Method.ANY_ORDER else ()
+        old = [f"{roll.name}-{ordinal}" for ordinal in reversed(former)]  # these are made as the others still are
+        old += [pod.name for pod in reversed(roll.old) if pod.ordinal < stays]
         leads = [pod for pod in old if leader is not None and leader.partition(".")[0] == pod]
         for pod in (*(pod for pod in old if pod not in leads), *leads):
             yield Planned(step="ReplacePod", object=pod, reason="its template has changed", restart=True)
 
 
 def _joining(draft: Draft) -> Iterator[Planned]:
-    view = draft.observed.view
-    heard = view is not None and view.leader is not None
+    """Whom no StatefulSet has a place for yet. A compute node that is being replaced may be no member for a moment."""
     for roster in _rosters(draft):
         for slot in roster.wanted:
-            if not slot.rows and (heard or not slot.placed):
+            if not slot.rows and not slot.placed:
                 yield Planned(step="AddMember", object=slot.name, reason="it is wanted and no member yet")
 
 
