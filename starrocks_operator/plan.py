@@ -23,9 +23,9 @@ from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.quiet.hibernation import BEDTIME, HIBERNATE
 from starrocks_operator.quiet.still import held_still
 from starrocks_operator.recall import Recall
-from starrocks_operator.rollout import Roll
-from starrocks_operator.rollout.order import turns
+from starrocks_operator.rollout.order import Turn, turns
 from starrocks_operator.rollout.restart import requested
+from starrocks_operator.rollout.roll import Method, Roll
 from starrocks_operator.rollout.versions import version_course
 from starrocks_operator.step import Step
 
@@ -142,9 +142,25 @@ def covers(entry: Planned, step: Step) -> bool:
 
 
 def _replaced(draft: Draft) -> Iterator[Planned]:
+    begun = set()
+    for turn in _turns(draft):
+        roll, stays = turn.roll, draft.context.wished.get(turn.roll.component, 0)
+        if roll.component not in begun and roll.changing and roll.method == Method.ANY_ORDER:
+            for ordinal in reversed(range(roll.replicas, stays)):  # these are made as the others still are
+                yield _replacement(f"{roll.name}-{ordinal}")
+        begun.add(roll.component)
+        if turn.target.ordinal < stays:
+            yield _replacement(turn.target.name)
+
+
+def _replacement(pod: str) -> Planned:
+    return Planned(step="ReplacePod", object=pod, reason="its template has changed", restart=True)
+
+
+def _turns(draft: Draft) -> Iterator[Turn]:
     cluster, observed = draft.cluster, draft.observed
     versions = version_course(cluster, observed.children, draft.rosters, draft.rolls)
-    found = turns(
+    yield from turns(
         draft.rolls,
         draft.rosters,
         observed.view,
@@ -152,17 +168,13 @@ def _replaced(draft: Draft) -> Iterator[Planned]:
         direction=versions.direction,
         frontends_first=cluster.spec.wait_for_full_rollout,
     )
-    for turn in found:
-        if turn.target.ordinal < draft.context.wished.get(turn.roll.component, 0):
-            yield Planned(step="ReplacePod", object=turn.target.name, reason="its template has changed", restart=True)
 
 
 def _joining(draft: Draft) -> Iterator[Planned]:
-    view = draft.observed.view
-    heard = view is not None and view.leader is not None
+    """Whom no StatefulSet has a place for yet. A compute node that is being replaced may be no member for a moment."""
     for roster in _rosters(draft):
         for slot in roster.wanted:
-            if not slot.rows and (heard or not slot.placed):
+            if not slot.rows and not slot.placed:
                 yield Planned(step="AddMember", object=slot.name, reason="it is wanted and no member yet")
 
 

@@ -55,8 +55,9 @@ def course_of(
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
     judge = _Judge(cluster, observed, context, rosters, rolls, founded)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
-        outlook = owned.then(pods_on_request(cluster, observed, rolls, judge.scene_of_restart))
-        return Course(outlook=outlook, shapes=_shapes(rolls, observed, None))
+        asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
+        record = judge.record().document() if asked.step or asked.waits else {}
+        return Course(outlook=owned.then(asked), shapes=_shapes(rolls, observed, None), record=record)
     course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
@@ -83,7 +84,7 @@ class _Judge:
             ),
             None,
         )
-        record = self._seen(self._record())
+        record = self._seen(self.record())
         if versions.finding is not None and (turn is None or not turn.broken):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -104,9 +105,9 @@ class _Judge:
         """Of a pod that is to be made anew as it was."""
         versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
         broken = is_broken(roll, target, self.rosters, self.observed.now)
-        return self._scene(Turn(roll=roll, target=target, broken=broken), versions, self._record())
+        return self._scene(Turn(roll=roll, target=target, broken=broken), versions, self.record())
 
-    def _record(self) -> Record:
+    def record(self) -> Record:
         view = self.observed.view
         health = view.health if view else None
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]

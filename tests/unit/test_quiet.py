@@ -17,6 +17,7 @@ from starrocks_operator.rollout.restart import RESTART_PODS
 from starrocks_operator.status import status_of
 from starrocks_operator.step import StepKind
 from tests.unit.membership_world import World, at
+from tests.unit.roll_world import RollWorld
 
 
 def annotate(world: World, **annotations: str) -> None:
@@ -176,7 +177,7 @@ def test_a_restart_that_is_not_understood_is_said(text: str) -> None:
 
 
 def test_a_pod_that_is_older_than_asked_is_deleted() -> None:
-    world = World()
+    world = RollWorld()
     annotate(world, pods=f"sample-be-1@{at(-10)}")
     decision = world.decide()
     assert decision.step is not None
