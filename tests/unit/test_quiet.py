@@ -179,6 +179,8 @@ def test_a_restart_that_is_not_understood_is_said(text: str) -> None:
 def test_a_pod_that_is_older_than_asked_is_deleted() -> None:
     world = RollWorld()
     annotate(world, pods=f"sample-be-1@{at(-10)}")
+    assert world.turn().step is None, "FE is asked for the health of its tablets first"
+    world.look()
     decision = world.decide()
     assert decision.step is not None
     assert (decision.step.kind, decision.step.target) == (StepKind.DELETE_POD, "sample-be-1")
