@@ -6,9 +6,6 @@ with the annotations that it leaves. The cluster lives on them before this opera
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +13,8 @@ import pytest
 from lab.space import Document, Space
 from lab.stack import wait_for
 from starrocks_operator.decide import IGNORED
+from tests.cluster.adopt_check import adopt_check
 from tests.official_operator import HASH, LAST_APPLIED, MANAGER, again, make
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def official_cluster(space: Space) -> list[Document]:
@@ -64,20 +60,6 @@ def adopted(space: Space) -> tuple[Space, list[Document], dict[str, Any]]:
     space.patch("StarRocksCluster", "kube", {"metadata": {"annotations": {IGNORED: None}}})
     space.wait_ready("kube")
     return space, objects, before
-
-
-def adopt_check(space: Space, *arguments: str) -> tuple[int, str]:
-    """As `make adopt-check` runs it; exit code and output."""
-    command = [sys.executable, "-m", "watcher.adopt_check", "--kubeconfig", str(space.stack.plane.kubeconfig)]
-    done = subprocess.run(
-        [*command, "--namespace", space.namespace, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 def test_nothing_restarts_and_every_field_is_ours(adopted: tuple[Space, list[Document], dict[str, Any]]) -> None:
