@@ -40,9 +40,7 @@ def test_what_is_marked_or_denied_is_left_alone(operators: Operators, denied: Sp
         assert is_untouched(space.get(kind, "marked")), kind
         space.patch(kind, "marked", {"metadata": {"annotations": {IGNORED: None}}})
     for kind in KINDS:
-        space.wait(
-            lambda kind=kind: is_seen(space, kind, "marked"), "marked", f"and the {kind} of that name to be seen"
-        )
+        wait_seen(space, kind, "marked")
         assert is_untouched(denied.get(kind, "any")), kind
     assert denied.all("StatefulSet") == denied.all("ConfigMap")[1:] == []  # Kubernetes makes one in each namespace
     forget(space)
