@@ -18,6 +18,7 @@ from watcher.groups import GroupReader, Uncounted
 from watcher.index import Index
 from watcher.keys import key_of
 from watcher.kube import ApiError, Kube
+from watcher.latecomers import Latecomers
 from watcher.logs import logger
 from watcher.looks import Looks
 from watcher.observe import Observer
@@ -89,6 +90,7 @@ class Work:
             finalizer=realm.finalizer,
         )
         self._resync = Resync(kube, self._index, settings, realm)
+        self._latecomers = Latecomers(kube, settings, realm)
         self._relisted = asyncio.Event()
         self._stream: Stream | None = None
 
@@ -99,6 +101,7 @@ class Work:
     async def run(self) -> None:
         """Never returns of itself."""
         await self._resync.wait_for_crd()
+        await self._latecomers.begin()
         self._stream = Stream(self._settings, self.intake, loop=asyncio.get_running_loop(), realm=self._realm)
         self._stream.start()
         await self._resync.wait_until_filled()
@@ -110,6 +113,7 @@ class Work:
             parts.create_task(self._looks.run(), name="looks")
             parts.create_task(self._batch.serve(), name="batch")
             parts.create_task(self._keep_in_step(), name="resync")
+            parts.create_task(self._latecomers.watch(self._stream.renew), name="latecomers")
 
     def intake(self, event: str | None, raw: Raw) -> None:
         """One watch event. event None: the object was listed, at the start or because a watch began anew."""
