@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
@@ -65,7 +66,7 @@ def decide(
     case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
-    if stops := blocking_everything(cluster):
+    if stops := blocking_everything(cluster) or _hindrances(case):
         return _stopped(case, stops)
     try:
         wanted = _built.get(
@@ -90,6 +91,13 @@ def decide(
 def is_ignored(cluster: StarRocksCluster) -> bool:
     """Whether its owner told operators to leave it alone."""
     return cluster.annotations.get(IGNORED, "").lower() == "true"
+
+
+def _hindrances(case: _Case) -> tuple[Finding, ...]:
+    """A restore of the cluster that is not ours to disturb."""
+    founded = bool(case.founding.cluster_id) or "fe" in case.workloads
+    found = restore.hindrance(case.cluster, case.observed, founded=founded)
+    return (found,) if found is not None else ()
 
 
 def _case_of(
