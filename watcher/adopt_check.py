@@ -20,7 +20,7 @@ from typing import Any
 
 from plugins.module_utils.fresh import ApiError, ApiServer, read_fresh
 from starrocks_operator.decision import WAREHOUSE
-from starrocks_operator.model import KIND, WAREHOUSE_KIND, StarRocksCluster
+from starrocks_operator.model import KIND, WAREHOUSE_KIND, MalformedClusterError, StarRocksCluster
 from starrocks_operator.model import parse as resource_of
 from starrocks_operator.objects.comparison import changes
 from starrocks_operator.resolve import context_of, workloads_of
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.update(environment(parse([]), Path(tempfile.gettempdir())))
     try:
         clusters = _resources(ApiServer(), asked.namespace)
-    except ApiError as failure:
+    except (ApiError, MalformedClusterError) as failure:
         sys.stderr.write(f"{failure}\n")
         return TROUBLE
     if not clusters:
