@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
@@ -79,7 +80,7 @@ def decide(
     case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
-    if stops := blocking_everything(cluster):
+    if stops := blocking_everything(cluster) or _hindrances(case):
         return _stopped(case, stops)
     try:
         wanted = _built.get(
@@ -110,7 +111,8 @@ def decide(
         )
     )
     case = replace(case, course=course, rolls=rolls)
-    outlook = outlook.then(course.outlook).then(Outlook(findings=kept.findings))
+    rolled = course.outlook if case.founding.finding is None else replace(course.outlook, step=None)
+    outlook = outlook.then(rolled).then(Outlook(findings=kept.findings))
     return in_its_mode(_assembled(case, wanted, outlook), draft, case.workloads)
 
 
@@ -122,6 +124,13 @@ def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, R
 def is_ignored(cluster: StarRocksCluster) -> bool:
     """Whether its owner told operators to leave it alone."""
     return cluster.annotations.get(IGNORED, "").lower() == "true"
+
+
+def _hindrances(case: _Case) -> tuple[Finding, ...]:
+    """A restore of the cluster that is not ours to disturb."""
+    founded = bool(case.founding.cluster_id) or "fe" in case.workloads
+    found = restore.hindrance(case.cluster, case.observed, founded=founded)
+    return (found,) if found is not None else ()
 
 
 def _case_of(
