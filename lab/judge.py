@@ -22,7 +22,10 @@ from lab.whose import (
     given_up,
     is_of,
     member_of,
+    not_alone,
     not_empty,
+    owner_of,
+    still_needed,
     uid_asked,
     warehouse_of,
 )
@@ -30,6 +33,8 @@ from lab.whose import (
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
+HIBERNATE = "starrocks.com/hibernate"
+BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
 STATEMENT = re.compile(
     r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
@@ -60,7 +65,7 @@ class Judge:
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
-    _replaced: dict[Key, str] = field(default_factory=dict)  # the backend and volume that a person has named
+    _orders: dict[Key, Mapping[str, str]] = field(default_factory=dict)  # what a person wrote on each cluster
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -95,7 +100,8 @@ class Judge:
             for sentence in self._against(write):
                 self._says(f"{sentence} ({write.verb} {write.resource} {write.name})", {"namespace": write.namespace})
         for sentence in self._rolls.hear(write):
-            self._says(sentence, {"namespace": write.namespace})
+            if not self._may_sleep((write.namespace, member_of(write)[0])):  # then all of them go at once
+                self._says(sentence, {"namespace": write.namespace})
         if write.code < 300 and isinstance(write.answered, Mapping):
             self._remember(write, write.answered)
 
@@ -108,7 +114,7 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = given_up(answered["metadata"])
-            self._replaced[key] = str((answered["metadata"].get("annotations") or {}).get(REPLACED, ""))
+            self._orders[key] = answered["metadata"].get("annotations") or {}
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -143,19 +149,17 @@ class Judge:
 
     def _orphaned(self, write: Write) -> Iterator[str]:
         """Only to be made anew around its pods, which stay, as do their volumes."""
-        labels = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata", {}).get("labels") or {}
-        asked = write.asked if isinstance(write.asked, Mapping) else {}
-        if asked.get("propagationPolicy") != "Orphan":
-            yield "I2: a StatefulSet was deleted with its pods"
-        if not uid_asked(write):
-            yield "I2: a StatefulSet was deleted without a uid"
-        yield from self._unannounced((write.namespace, labels.get(OWNER, "")), "OrphanStatefulSet", write.name)
+        yield from not_alone(write)
+        yield from self._unannounced((write.namespace, owner_of(write)), "OrphanStatefulSet", write.name)
 
     def _shrink(self, write: Write, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
         if labels.get(GROUP):
             return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
+        if after == 0 and self._may_sleep((write.namespace, cluster)):
+            yield from self._put_to_sleep(write, cluster, component)
+            return
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
         yield from self._unannounced((write.namespace, cluster), "ShrinkStatefulSet", write.name)
@@ -169,6 +173,20 @@ class Judge:
                 yield from not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
+
+    def _may_sleep(self, key: Key) -> bool:
+        return self._orders.get(key, {}).get(HIBERNATE) == "true"
+
+    def _put_to_sleep(self, write: Write, cluster: str, component: str) -> Iterator[str]:
+        """All at once, as its owner asked: those that depend on others first, and nothing on its way out."""
+        yield from self._unannounced((write.namespace, cluster), "SleepStatefulSet", write.name)
+        for before in BEDTIME[: BEDTIME.index(component)]:
+            if self._replicas.get((write.namespace, f"{cluster}-{before}"), 0):
+                yield f"I1: the {component} go to sleep before the {before}"
+        truth = self._truth.get((write.namespace, cluster))
+        leaving = [row["host"].split(".")[0] for row in (truth or {}).get("nodes", ()) if row["decommissioned"]]
+        if component == "be" and leaving:
+            yield f"I2: put to sleep while {', '.join(leaving)} is being decommissioned"
 
     def _claim(self, write: Write) -> Iterator[str]:
         cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"
@@ -186,14 +204,9 @@ class Judge:
 
     def _backend_claim(self, write: Write) -> Iterator[str]:
         """Of a backend on which FE counts nothing, or whose very volume its owner has named."""
-        (cluster, pod), uid = member_of(write), uid_asked(write)
-        key, sentence = (write.namespace, cluster), f"I5: claim {write.name} was deleted"
+        key = (write.namespace, member_of(write)[0])
         yield from self._unannounced(key, "DeleteBackendVolume", write.name)
-        rows = [row for row in self._truth.get(key, {}).get("nodes", ()) if row["host"].split(".")[0] == pod]
-        if self._replaced.get(key, "") == f"{pod}@{uid}":
-            return
-        if not uid or not all(row["empty"] for row in rows):
-            yield f"{sentence} with tablets on {pod}, and nobody named it"
+        yield from still_needed(write, self._truth.get(key), named=self._orders.get(key, {}).get(REPLACED, ""))
 
     def _pod(self, write: Write) -> Iterator[str]:
         """To be made anew, to hand over, or because FE lists it no more; what else must be so, `RollWatch` knows."""

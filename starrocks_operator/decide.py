@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
@@ -30,16 +31,19 @@ from starrocks_operator.membership import (
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.plan import Draft
+from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Roll, course_of, is_rolled_out, roll_of
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets
-from starrocks_operator.volumes import growth_of, lost_of
+from starrocks_operator.volumes import Growth, volumes_of
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -59,7 +63,7 @@ class _Case:
     workloads: Workloads
     founding: Founding
     context: Context  # all components, whether or not their gates are open
-    anew: frozenset[str] = frozenset()  # components whose StatefulSet is made anew around its pods
+    disks: Growth = field(default_factory=Growth)
     rolls: Mapping[str, Roll] = field(default_factory=dict)
     course: Course = field(default_factory=Course)
 
@@ -78,7 +82,7 @@ def decide(
     case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
-    if stops := blocking_everything(cluster):
+    if stops := blocking_everything(cluster) or _hindrances(case):
         return _stopped(case, stops)
     try:
         wanted = _built.get(
@@ -86,16 +90,19 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
+    kept = kept_templates(cluster.annotations, stateful_sets(wanted), case.workloads)
+    if kept.shapes:
+        case = replace(case, context=replace(case.context, kept=kept.shapes))
+        wanted = build(cluster, case.context)
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     rolls = _rolls(case, wanted, pods)
-    growth = growth_of(cluster, observed, case.context, rolls)
-    lost = lost_of(cluster, observed, case.context, rosters.be, rolls)
-    rolling = {name: roll for name, roll in rolls.items() if name not in growth.anew}
-    course = course_of(cluster, observed, case.context, rosters, rolling, founded=_may_be_founded(case))
-    if course.shapes or growth.shapes or growth.formers:
-        shapes = {**course.shapes, **growth.shapes}
-        case = replace(case, context=replace(case.context, shapes=shapes, formers=growth.formers), anew=growth.anew)
+    draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
+    disks = volumes_of(cluster, observed, case.context, rolls, rosters)
+    course = course_of(cluster, observed, case.context, rosters, disks.resting(rolls), founded=_may_be_founded(case))
+    if course.shapes or disks.shapes or disks.formers:
+        shapes = {**course.shapes, **disks.shapes}
+        case = replace(case, context=replace(case.context, shapes=shapes, formers=disks.formers), disks=disks)
         wanted = build(cluster, case.context)
     outlook = plan(
         Situation(
@@ -108,7 +115,11 @@ def decide(
         )
     )
     case = replace(case, course=course, rolls=rolls)
-    return _assembled(case, wanted, outlook.then(course.outlook).then(growth.outlook).then(lost))
+    rolled = course.outlook.then(disks.outlook)
+    rolled = rolled if case.founding.finding is None else replace(rolled, step=None)
+    decision = _assembled(case, wanted, outlook.then(rolled).then(Outlook(findings=kept.findings)))
+    # A StatefulSet that is not there comes back before anything else is thought of.
+    return decision if disks.anew else in_its_mode(decision, draft, case.workloads)
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
@@ -119,6 +130,13 @@ def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, R
 def is_ignored(cluster: StarRocksCluster) -> bool:
     """Whether its owner told operators to leave it alone."""
     return cluster.annotations.get(IGNORED, "").lower() == "true"
+
+
+def _hindrances(case: _Case) -> tuple[Finding, ...]:
+    """A restore of the cluster that is not ours to disturb."""
+    founded = bool(case.founding.cluster_id) or "fe" in case.workloads
+    found = restore.hindrance(case.cluster, case.observed, founded=founded)
+    return (found,) if found is not None else ()
 
 
 def _case_of(
@@ -154,7 +172,7 @@ def _unbuildable(failure: Exception) -> Finding:
 
 
 def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
-    held = {name: why for name, why in _held(case).items() if name not in case.anew}
+    held = case.disks.resting(_held(case))
     gates = _gate_waits(held)
     guards = _guards(case, wanted)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
@@ -251,7 +269,7 @@ def _guards(case: _Case, wanted: Objects) -> tuple[tuple[str, Finding], ...]:
         StorageScene(
             cluster=case.cluster,
             wanted=desired,
-            live={name: live for name, live in case.workloads.items() if name not in case.anew},
+            live=case.disks.resting(case.workloads),
             properties=case.context.properties,
             view=case.observed.view,
             now=case.observed.now,

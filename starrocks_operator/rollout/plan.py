@@ -13,10 +13,11 @@ from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import Objection, objection
-from starrocks_operator.rollout.order import Turn, next_turn
+from starrocks_operator.rollout.order import Turn, is_broken, turns
 from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
-from starrocks_operator.rollout.roll import Method, Roll
+from starrocks_operator.rollout.restart import pods_on_request
+from starrocks_operator.rollout.roll import Method, Roll, RollPod
 from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
@@ -52,9 +53,12 @@ def course_of(
     """What a roll does next. While nothing is rolled this costs next to nothing. founded: whether there may be anything
     to lose."""
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
+    judge = _Judge(cluster, observed, context, rosters, rolls, founded)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
-        return Course(outlook=owned, shapes=_shapes(rolls, observed, None))
-    course = _Judge(cluster, observed, context, rosters, rolls, founded).course()
+        asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
+        record = judge.record().document() if asked.step or asked.waits else {}
+        return Course(outlook=owned.then(asked), shapes=_shapes(rolls, observed, None), record=record)
+    course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
 
@@ -69,15 +73,18 @@ class _Judge:
 
     def course(self) -> Course:
         versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
-        turn = next_turn(
-            self.rolls,
-            self.rosters,
-            self.observed.view,
-            now=self.observed.now,
-            direction=versions.direction,
-            frontends_first=self.cluster.spec.wait_for_full_rollout,
+        turn = next(
+            turns(
+                self.rolls,
+                self.rosters,
+                self.observed.view,
+                now=self.observed.now,
+                direction=versions.direction,
+                frontends_first=self.cluster.spec.wait_for_full_rollout,
+            ),
+            None,
         )
-        record = self._seen(self._record())
+        record = self._seen(self.record())
         if versions.finding is not None and (turn is None or not turn.broken):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -94,7 +101,13 @@ class _Judge:
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
         )
 
-    def _record(self) -> Record:
+    def scene_of_restart(self, roll: Roll, target: RollPod) -> Scene:
+        """Of a pod that is to be made anew as it was."""
+        versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
+        broken = is_broken(roll, target, self.rosters, self.observed.now)
+        return self._scene(Turn(roll=roll, target=target, broken=broken), versions, self.record())
+
+    def record(self) -> Record:
         view = self.observed.view
         health = view.health if view else None
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Context, Finding
@@ -25,6 +25,8 @@ from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage.claims import Growing, growing
 from starrocks_operator.storage.sizes import is_larger
 
+T = TypeVar("T")
+
 PATIENT = 5.0
 
 
@@ -37,6 +39,10 @@ class Growth:
     formers: Mapping[str, str] = field(default_factory=dict)
     shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     anew: frozenset[str] = frozenset()
+
+    def resting(self, found: Mapping[str, T]) -> dict[str, T]:
+        """Without the components whose StatefulSet is made anew."""
+        return {name: value for name, value in found.items() if name not in self.anew}
 
 
 @dataclass(frozen=True, kw_only=True)

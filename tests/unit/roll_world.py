@@ -162,7 +162,7 @@ class RollWorld(World):
         component = name.removeprefix("sample-").rpartition("-")[0]
         self.minted += 1
         item = pod(name, component, running=(self.now - _EPOCH).total_seconds(), index=ordinal)
-        item["metadata"] |= {"uid": f"uid-{name}-{self.minted}", "creationTimestamp": self._at()}
+        item["metadata"] |= {"uid": f"uid-{name}-{self.minted}", "creationTimestamp": self.instant()}
         item["metadata"]["labels"]["controller-revision-hash"] = revision
         self.order.append(name)
         self.put(item)
@@ -219,7 +219,7 @@ class RollWorld(World):
                 news = {field: started} if started else {}
                 rows[number] = replace(row, alive=alive, version=version or row.version, **news)
 
-    def _at(self) -> str:
+    def instant(self) -> str:
         return at((self.now - _EPOCH).total_seconds())
 
 

@@ -73,8 +73,8 @@ def test_who_must_wait(frontends: int, trouble: Callable[[RollWorld], RollWorld]
 
 def test_one_that_died_just_now_is_waited_for_as_it_may_come_back() -> None:
     world = changed(fe=3)
-    world.get("Pod", "sample-fe-1")["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] = world._at()
-    assert held(die(world, 1))
+    die(world, 1).get("Pod", "sample-fe-1")["status"]["conditions"][0]["lastTransitionTime"] = world.instant()
+    assert held(world)
 
 
 def test_the_owner_may_consent_to_an_outage_for_one_generation() -> None:

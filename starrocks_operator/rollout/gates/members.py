@@ -43,6 +43,8 @@ def _not_alive(scene: Scene, roll: Roll, item: RollPod) -> str:
 def _unproven(scene: Scene) -> str:
     """Whether what FE shows of the pod that was replaced last may still be its predecessor."""
     record, view = scene.record, scene.view
+    if (record.component, record.pod) == (scene.roll.component, scene.target.name):
+        return ""  # the one before was proven when this one's turn came
     last = next(_last_replaced(scene), None)
     if last is not None:
         roll, item = last
