@@ -121,6 +121,7 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    rollout: what the status is to remember of a roll; empty: nothing is rolled.
     plan: what is to be done and waits for its approval, or has it; None: no plan is asked for.
     asleep: it hibernates: there are no pods, and nobody to ask.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
@@ -136,6 +137,7 @@ class Decision:
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
     pace: float | None = None
+    rollout: Mapping[str, Any] = field(default_factory=dict)
     released: bool = False
     asleep: bool = False
     plan: Mapping[str, Any] | None = None

@@ -23,10 +23,10 @@ from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.quiet.hibernation import BEDTIME, HIBERNATE
 from starrocks_operator.quiet.still import held_still
 from starrocks_operator.recall import Recall
-from starrocks_operator.rollout import Roll
-from starrocks_operator.rollout.plan import ORDER
+from starrocks_operator.rollout.order import Turn, turns
 from starrocks_operator.rollout.restart import requested
-from starrocks_operator.rollout.roll import Method
+from starrocks_operator.rollout.roll import Method, Roll
+from starrocks_operator.rollout.versions import version_course
 from starrocks_operator.step import Step
 
 REQUIRED, APPROVED = "starrocks.com/plan", "starrocks.com/approve-plan"
@@ -142,18 +142,32 @@ def covers(entry: Planned, step: Step) -> bool:
 
 
 def _replaced(draft: Draft) -> Iterator[Planned]:
-    leader = draft.observed.view.leader if draft.observed.view else None
-    for name in ORDER:
-        roll = draft.rolls.get(name)
-        if roll is None:
-            continue
-        stays = draft.context.wished.get(name, 0)
-        former = range(roll.replicas, stays) if roll.changing and roll.method == Method.ANY_ORDER else ()
-        old = [f"{roll.name}-{ordinal}" for ordinal in reversed(former)]  # these are made as the others still are
-        old += [pod.name for pod in reversed(roll.old) if pod.ordinal < stays]
-        leads = [pod for pod in old if leader is not None and leader.partition(".")[0] == pod]
-        for pod in (*(pod for pod in old if pod not in leads), *leads):
-            yield Planned(step="ReplacePod", object=pod, reason="its template has changed", restart=True)
+    begun = set()
+    for turn in _turns(draft):
+        roll, stays = turn.roll, draft.context.wished.get(turn.roll.component, 0)
+        if roll.component not in begun and roll.changing and roll.method == Method.ANY_ORDER:
+            for ordinal in reversed(range(roll.replicas, stays)):  # these are made as the others still are
+                yield _replacement(f"{roll.name}-{ordinal}")
+        begun.add(roll.component)
+        if turn.target.ordinal < stays:
+            yield _replacement(turn.target.name)
+
+
+def _replacement(pod: str) -> Planned:
+    return Planned(step="ReplacePod", object=pod, reason="its template has changed", restart=True)
+
+
+def _turns(draft: Draft) -> Iterator[Turn]:
+    cluster, observed = draft.cluster, draft.observed
+    versions = version_course(cluster, observed.children, draft.rosters, draft.rolls)
+    yield from turns(
+        draft.rolls,
+        draft.rosters,
+        observed.view,
+        now=observed.now,
+        direction=versions.direction,
+        frontends_first=cluster.spec.wait_for_full_rollout,
+    )
 
 
 def _joining(draft: Draft) -> Iterator[Planned]:

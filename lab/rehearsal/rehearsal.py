@@ -217,8 +217,10 @@ class Rehearsal:
         self.invariants.excuse()
         return outcome
 
-    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6) -> None:
-        self.stage.database(NAME).tablets.create_table("db", name, replication=replication, tablets=tablets)
+    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6, written: bool = False) -> None:
+        """written: loads come in all the time, so that a backend that is away misses some."""
+        made = self.stage.database(NAME).tablets
+        made.create_table("db", name, replication=replication, tablets=tablets, written=written)
 
     def tablets_beyond(self, component: str, replicas: int) -> int:
         """Tablets on nodes with an ordinal of `replicas` or more."""

@@ -18,13 +18,14 @@ class Scenario:
     cluster: Mapping[str, int] = field(default_factory=lambda: {"fe": 3, "be": 3, "cn": 1})
     founded: bool = True  # whether the play begins with a cluster that runs
     tablets: int = 12
+    written: bool = False  # whether rows are loaded into them all the time, so that a backend that is away falls behind
 
     def begin(self, *, seed: int = 0, leased: bool = True) -> Rehearsal:
         """The cluster before the play; calls are counted from here."""
         rehearsal = Rehearsal(seed=seed, leased=leased, **self.cluster)
         if self.founded:
             rehearsal.until_settled()
-            rehearsal.create_table("plain", replication=3, tablets=self.tablets)
+            rehearsal.create_table("plain", replication=3, tablets=self.tablets, written=self.written)
             rehearsal.create_table("single", replication=1, tablets=self.tablets // 2)
             rehearsal.let(10)
         rehearsal.gate.from_now()
@@ -137,6 +138,26 @@ def _fixed(rehearsal: Rehearsal) -> None:
     rehearsal.until_settled()
 
 
+def _asleep(rehearsal: Rehearsal) -> None:
+    """Every pod goes, and comes back; meanwhile nothing is written, though the spec is changed."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: rehearsal.raw["status"].get("phase") == "hibernated", "the cluster to sleep")
+    rehearsal.release("3.3.10", "be")
+    rehearsal.let(10)
+    rehearsal.assert_quiet(seconds=120)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
+def _half_asleep(rehearsal: Rehearsal) -> None:
+    """It is taken back when the compute nodes have gone, and with fewer backends wanted."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: not rehearsal.revisions("cn"), "the compute nodes to go")
+    rehearsal.wish(be=3)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "bring-up": Scenario(play=_nothing, founded=False),
     "frontend-volume-lost": Scenario(play=_lost_frontend),
@@ -151,12 +172,14 @@ SCENARIOS: Mapping[str, Scenario] = {
         cluster={"fe": 3, "fe-observer": 2, "be": 3, "cn": 1},
     ),
     "backend-given-up": Scenario(play=_given_up, cluster={"fe": 3, "be": 4, "cn": 0}),
-    "rolled": Scenario(play=_rolled),
-    "rolled-backends-undone": Scenario(play=undone("be", after=1)),
-    "rolled-frontends-undone": Scenario(play=undone("fe", after=2)),
-    "upgraded": Scenario(play=_released("3.4.2")),
-    "downgraded": Scenario(play=_released("3.3.5")),
-    "broken-and-fixed": Scenario(play=_fixed),
+    "rolled": Scenario(play=_rolled, written=True),
+    "rolled-backends-undone": Scenario(play=undone("be", after=1), written=True),
+    "rolled-frontends-undone": Scenario(play=undone("fe", after=2), written=True),
+    "upgraded": Scenario(play=_released("3.4.2"), written=True),
+    "downgraded": Scenario(play=_released("3.3.5"), written=True),
+    "broken-and-fixed": Scenario(play=_fixed, written=True),
+    "asleep-and-awake": Scenario(play=_asleep),
+    "half-asleep": Scenario(play=_half_asleep, cluster={"fe": 3, "be": 4, "cn": 1}),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
 }

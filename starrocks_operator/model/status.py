@@ -233,6 +233,8 @@ class StarRocksClusterStatus(Model):
     """The founding of the cluster."""
     held_settings: tuple[HeldSetting, ...] = ()
     """Settings of the frontends that are changed while members leave."""
+    rollout: Opaque | None = None
+    """Pods that are being replaced: whose turn it is, the gate that objects, how many are done."""
     protection: ProtectionStatus | None = None
     """What there is for deletionProtection, if it is asked for."""
     accounts: AccountsStatus | None = None

@@ -6,17 +6,18 @@ anew as it was. They wait until no roll is open. What is not understood is said,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from starrocks_operator.decision import Context, Finding
-from starrocks_operator.membership import Outlook, Rosters
+from starrocks_operator.decision import Finding
+from starrocks_operator.membership import Outlook
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.restarts import misunderstood, moment
 from starrocks_operator.observed import Observed
-from starrocks_operator.rollout.gates import Scene, objection
+from starrocks_operator.rollout.gates import objection
 from starrocks_operator.rollout.roll import Roll, RollPod
+from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.step import Step, StepKind
 
 RESTART_PODS = "starrocks.com/restart-pods"
@@ -33,21 +34,21 @@ class Wish:
 
 
 def pods_on_request(
-    cluster: StarRocksCluster, observed: Observed, context: Context, rosters: Rosters, rolls: Mapping[str, Roll]
+    cluster: StarRocksCluster,
+    observed: Observed,
+    rolls: Mapping[str, Roll],
+    scene_of: Callable[[Roll, RollPod], Scene],
 ) -> Outlook:
-    """The next pod of those that are to be restarted, and what was not understood."""
+    """The next pod of those that are to be restarted, and what was not understood. Asked while no roll is open."""
     wishes, problems = _wishes(cluster, rolls, observed.now)
     problems = (*misunderstood(cluster), *problems)
     outlook = Outlook(findings=(_misunderstood(problems),) if problems else ())
-    if any(roll.open for roll in rolls.values()):
-        return outlook
     for roll, target, wish in _due(wishes, rolls):
         if wish.at > observed.now:
             outlook = outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted at {wish.at.isoformat()}",)))
             continue
-        scene = Scene(cluster=cluster, observed=observed, context=context, rosters=rosters, roll=roll, target=target)
-        why = objection(scene)
-        said = _others(roll, target) or (why[1] if why else "")
+        why = objection(scene_of(roll, target))
+        said = _others(roll, target) or (why.why if why else "")
         if said:
             return outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted, but not yet: {said}",)))
         return outlook.then(Outlook(step=_restarted(roll, target), waits=(f"pod {target.name} is being restarted",)))

@@ -17,6 +17,7 @@ from starrocks_operator.rollout.restart import RESTART_PODS
 from starrocks_operator.status import status_of
 from starrocks_operator.step import StepKind
 from tests.unit.membership_world import World, at
+from tests.unit.roll_world import RollWorld
 
 
 def annotate(world: World, **annotations: str) -> None:
@@ -176,8 +177,10 @@ def test_a_restart_that_is_not_understood_is_said(text: str) -> None:
 
 
 def test_a_pod_that_is_older_than_asked_is_deleted() -> None:
-    world = World()
+    world = RollWorld()
     annotate(world, pods=f"sample-be-1@{at(-10)}")
+    assert world.turn().step is None, "FE is asked for the health of its tablets first"
+    world.look()
     decision = world.decide()
     assert decision.step is not None
     assert (decision.step.kind, decision.step.target) == (StepKind.DELETE_POD, "sample-be-1")
