@@ -142,7 +142,10 @@ def roll_of(component: str, desired: Raw, live: Raw, pods: Mapping[str, Pod]) ->
 
 
 def partition_of(strategy: Mapping[str, Any]) -> int:
-    return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+    """0 if there is none, or none that is one: a spec is a person's, and may say anything."""
+    rolling = strategy.get("rollingUpdate")
+    partition = rolling.get("partition") if isinstance(rolling, Mapping) else None
+    return max(partition, 0) if isinstance(partition, int) and not isinstance(partition, bool) else 0
 
 
 def annotation(raw: Raw, name: str) -> str:
