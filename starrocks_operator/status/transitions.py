@@ -19,6 +19,7 @@ _TOLD_WHEN_NOT_READY = frozenset(
         "ForeignDecommission",
         "ComponentOrphaned",
         "VolumeGrowthNotSupported",
+        "CanaryWaits",
     }
 )
 
