@@ -9,17 +9,20 @@ from typing import Any
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import Outlook, Rosters
+from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import Objection, objection
 from starrocks_operator.rollout.order import Turn, next_turn
+from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
 from starrocks_operator.rollout.roll import Method, Roll
 from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
+from starrocks_operator.rollout.surroundings import afterwards, in_between, prepare, with_step
 from starrocks_operator.rollout.versions import Course as Versions
 from starrocks_operator.rollout.versions import Direction, version_course
 from starrocks_operator.step import Step
@@ -53,7 +56,8 @@ def course_of(
     to lose."""
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
-        return Course(outlook=owned, shapes=_shapes(rolls, observed, None))
+        left = afterwards(cluster, observed, rosters)
+        return Course(outlook=owned.then(left.outlook), shapes=_shapes(rolls, observed, None), record=left.record)
     course = _Judge(cluster, observed, context, rosters, rolls, founded).course()
     return replace(course, outlook=owned.then(course.outlook))
 
@@ -77,7 +81,7 @@ class _Judge:
             direction=versions.direction,
             frontends_first=self.cluster.spec.wait_for_full_rollout,
         )
-        record = self._seen(self._record())
+        record = self._seen(self._record(versions))
         if versions.finding is not None and (turn is None or not turn.broken):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -89,16 +93,22 @@ class _Judge:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
             return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
         record = record.turned_to(turn.roll.component, name, started(scene.row))
+        first = prepare(scene, record)
+        if first is not None:
+            record = replace(record, quiet=with_step(record.quiet, first.step))
+            return self._course(replace(record, gate=""), versions, first)
         step = replacement(turn.roll, turn.target, reason=f"Pod {name} is replaced: {_reason(turn)}.")
         return self._course(
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
         )
 
-    def _record(self) -> Record:
+    def _record(self, versions: Versions) -> Record:
         view = self.observed.view
         health = view.health if view else None
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]
-        return record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
+        record = record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
+        quiet = still_quiet(Memory.of(self.cluster, self.observed.children).quiet, self.rosters, view)
+        return replace(record, minor=record.minor or versions.minor, quiet=quiet)
 
     def _seen(self, record: Record) -> Record:
         """When FE first showed the pod that was replaced last as a new, living process."""
@@ -133,7 +143,8 @@ class _Judge:
         words = wait or f"no pod is replaced: see {gate}"
         late = _stalled(record, why or words, self.observed.now, stall_of(self.cluster)) if finding is None else None
         findings += () if late is None else (late,)
-        return self._course(record, versions, Outlook(waits=(words,), findings=findings))
+        step = in_between(self.cluster, self.observed, self.rosters, self.rolls, record)
+        return self._course(record, versions, Outlook(step=step, waits=(words,), findings=findings))
 
     def _course(self, record: Record, versions: Versions, outlook: Outlook) -> Course:
         return Course(

@@ -22,7 +22,8 @@ class Record:
 
     since: when a pod was replaced last, or the roll began. done, total: pods that are as wanted, and all of them.
     baseline: tablets that were unhealthy before; None: not known. started: when the last pod's former process had
-    started, in FE's words. seen: when FE was first seen to count its successor as alive.
+    started, in FE's words. seen: when FE was first seen to count its successor as alive. minor: whether a minor release
+    changes. quiet: whom we keep queries from, see `quiet`.
     """
 
     component: str = ""
@@ -35,6 +36,8 @@ class Record:
     generation: int = 0
     started: str = ""
     seen: datetime | None = None
+    minor: bool = False
+    quiet: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The form in `status.rollout`."""
@@ -48,9 +51,11 @@ class Record:
             "baseline": self.baseline,
             "generation": self.generation,
             "started": self.started,
+            "minor": self.minor,
+            "quiet": list(self.quiet),
             "seen": self.seen and self.seen.astimezone(UTC).isoformat(),
         }
-        return {key: value for key, value in found.items() if value not in ("", None)}
+        return {key: value for key, value in found.items() if not (value in ("", None, []) or value is False)}
 
     @classmethod
     def of(cls, cluster: StarRocksCluster) -> Record | None:
@@ -70,6 +75,8 @@ class Record:
             generation=_number(told, "generation") or 0,
             started=str(told.get("started", "")),
             seen=instant(told.get("seen")),
+            minor=told.get("minor") is True,
+            quiet=tuple(map(str, told.get("quiet") or ())),
         )
 
     def turned_to(self, component: str, pod: str, started: str) -> Record:
