@@ -29,6 +29,8 @@ from lab.whose import (
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 GROUP = "starrocks.com/compute-node-group"
+HIBERNATE = "starrocks.com/hibernate"
+BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
 STATEMENT = re.compile(
     r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
@@ -59,6 +61,7 @@ class Judge:
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
     _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
+    _orders: dict[Key, Mapping[str, str]] = field(default_factory=dict)  # what a person wrote on each cluster
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -93,7 +96,8 @@ class Judge:
             for sentence in self._against(write):
                 self._says(f"{sentence} ({write.verb} {write.resource} {write.name})", {"namespace": write.namespace})
         for sentence in self._rolls.hear(write):
-            self._says(sentence, {"namespace": write.namespace})
+            if not self._may_sleep((write.namespace, member_of(write)[0])):  # then all of them go at once
+                self._says(sentence, {"namespace": write.namespace})
         if write.code < 300 and isinstance(write.answered, Mapping):
             self._remember(write, write.answered)
 
@@ -106,6 +110,7 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = given_up(answered["metadata"])
+            self._orders[key] = answered["metadata"].get("annotations") or {}
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -146,6 +151,9 @@ class Judge:
         if labels.get(GROUP):
             return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
+        if after == 0 and self._may_sleep((write.namespace, cluster)):
+            yield from self._put_to_sleep(write, cluster, component)
+            return
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
         yield from self._unannounced((write.namespace, cluster), "ShrinkStatefulSet", write.name)
@@ -159,6 +167,20 @@ class Judge:
                 yield from not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
+
+    def _may_sleep(self, key: Key) -> bool:
+        return self._orders.get(key, {}).get(HIBERNATE) == "true"
+
+    def _put_to_sleep(self, write: Write, cluster: str, component: str) -> Iterator[str]:
+        """All at once, as its owner asked: those that depend on others first, and nothing on its way out."""
+        yield from self._unannounced((write.namespace, cluster), "SleepStatefulSet", write.name)
+        for before in BEDTIME[: BEDTIME.index(component)]:
+            if self._replicas.get((write.namespace, f"{cluster}-{before}"), 0):
+                yield f"I1: the {component} go to sleep before the {before}"
+        truth = self._truth.get((write.namespace, cluster))
+        leaving = [row["host"].split(".")[0] for row in (truth or {}).get("nodes", ()) if row["decommissioned"]]
+        if component == "be" and leaving:
+            yield f"I2: put to sleep while {', '.join(leaving)} is being decommissioned"
 
     def _claim(self, write: Write) -> Iterator[str]:
         cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
@@ -30,9 +31,12 @@ from starrocks_operator.membership import (
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.plan import Draft
+from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
 from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Roll, course_of, is_rolled_out, roll_of
@@ -76,7 +80,7 @@ def decide(
     case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
-    if stops := blocking_everything(cluster):
+    if stops := blocking_everything(cluster) or _hindrances(case):
         return _stopped(case, stops)
     try:
         wanted = _built.get(
@@ -84,9 +88,14 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
+    kept = kept_templates(cluster.annotations, stateful_sets(wanted), case.workloads)
+    if kept.shapes:
+        case = replace(case, context=replace(case.context, kept=kept.shapes))
+        wanted = build(cluster, case.context)
     pods = pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     rolls = _rolls(case, wanted, pods)
+    draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
     course = course_of(cluster, observed, case.context, rosters, rolls, founded=_may_be_founded(case))
     if course.shapes:
         case = replace(case, context=replace(case.context, shapes=course.shapes))
@@ -102,7 +111,9 @@ def decide(
         )
     )
     case = replace(case, course=course, rolls=rolls)
-    return _assembled(case, wanted, outlook.then(course.outlook))
+    rolled = course.outlook if case.founding.finding is None else replace(course.outlook, step=None)
+    outlook = outlook.then(rolled).then(Outlook(findings=kept.findings))
+    return in_its_mode(_assembled(case, wanted, outlook), draft, case.workloads)
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
@@ -113,6 +124,13 @@ def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, R
 def is_ignored(cluster: StarRocksCluster) -> bool:
     """Whether its owner told operators to leave it alone."""
     return cluster.annotations.get(IGNORED, "").lower() == "true"
+
+
+def _hindrances(case: _Case) -> tuple[Finding, ...]:
+    """A restore of the cluster that is not ours to disturb."""
+    founded = bool(case.founding.cluster_id) or "fe" in case.workloads
+    found = restore.hindrance(case.cluster, case.observed, founded=founded)
+    return (found,) if found is not None else ()
 
 
 def _case_of(

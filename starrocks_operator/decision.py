@@ -61,6 +61,8 @@ class Context:
     memory: what must not be forgotten of members on their way out, as lines for the marker.
     customs: what the operator was told of pod templates, for all clusters alike.
     shapes: what StatefulSets must have while their pods are replaced, by component: see `objects.shape`.
+    kept: the pod templates that they keep although this operator would make others, likewise: see `quiet.templates`.
+    restarts: the moment from which the pods of a component shall be, if one was asked for: see `objects.restarts`.
     """
 
     profile: str
@@ -78,6 +80,8 @@ class Context:
     domain: str = "cluster.local"
     shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     customs: Customs = NO_CUSTOMS
+    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    restarts: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -118,6 +122,8 @@ class Decision:
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
     rollout: what the status is to remember of a roll; empty: nothing is rolled.
+    plan: what is to be done and waits for its approval, or has it; None: no plan is asked for.
+    asleep: it hibernates: there are no pods, and nobody to ask.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
@@ -133,6 +139,8 @@ class Decision:
     pace: float | None = None
     rollout: Mapping[str, Any] = field(default_factory=dict)
     released: bool = False
+    asleep: bool = False
+    plan: Mapping[str, Any] | None = None
 
     @property
     def due(self) -> bool:

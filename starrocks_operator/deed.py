@@ -16,8 +16,9 @@ from starrocks_operator.membership import pods_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.sleep import AWAKE
 from starrocks_operator.observed import Observed, Raw
-from starrocks_operator.rollout import SHAPING_STEPS, is_shaped, roll_of, shape_of_step
+from starrocks_operator.rollout import SHAPING_STEPS, is_shaped, roll_of, shape_of, shape_of_step
 from starrocks_operator.step import Step, StepKind
 
 
@@ -45,6 +46,8 @@ def deed_of(step: Step, *, cluster: StarRocksCluster, observed: Observed, decisi
         return _shrunk(step, cluster, observed, decision)
     if step.kind in SHAPING_STEPS:
         return _reshaped(step, cluster, observed, decision)
+    if step.kind == StepKind.SLEEP_STATEFUL_SET:
+        return _asleep(step, cluster, observed, decision)
     kind = _DELETED[step.kind]
     live = observed.children.get(kind, step.target)
     if live is None or live["metadata"].get("uid") != step.fact("uid"):
@@ -63,6 +66,8 @@ def is_done(step: Step, live: Raw | None) -> bool:
         return live is not None and str((live.get("spec") or {}).get("replicas")) == step.fact("to")
     if step.kind in SHAPING_STEPS:
         return live is not None and is_shaped(step, live)
+    if step.kind == StepKind.SLEEP_STATEFUL_SET:
+        return live is not None and (live.get("spec") or {}).get("replicas") == 0
     if live is None:
         return True
     metadata = live["metadata"]
@@ -73,6 +78,20 @@ def _shrunk(step: Step, cluster: StarRocksCluster, observed: Observed, decision:
     component = workload_component(cluster, step.target)
     replicas = {**decision.context.replicas, component: int(step.fact("to"))}
     return _applied(cluster, observed, component, replace(decision.context, replicas=replicas)) if component else None
+
+
+def _asleep(step: Step, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:
+    """No replicas, how many there were, and nothing else: the template stays as it is."""
+    component, context = step.fact("component"), decision.context
+    desired = _stateful_set(cluster, component, replace(context, shapes={}))
+    live = observed.children.get("StatefulSet", step.target)
+    if live is None or desired is None or live["metadata"].get("uid") != step.fact("uid"):
+        return None
+    roll = roll_of(component, desired, live, pods_of(observed.children))
+    shape = shape_of(roll, observed.revisions, keep=True).document()
+    shape["annotations"] = {**shape.get("annotations", {}), AWAKE: step.fact("from")}
+    replicas, shapes = {**context.replicas, component: 0}, {**context.shapes, component: shape}
+    return _applied(cluster, observed, component, replace(context, replicas=replicas, shapes=shapes))
 
 
 def _reshaped(step: Step, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:

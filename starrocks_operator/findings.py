@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.frontend_count import refusal
@@ -37,7 +38,7 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
         *_missing_references(observed),
         profile_finding(cluster),
         protection_finding(cluster, observed),
-        _not_acted_upon(cluster),
+        restore.remark(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
 
@@ -51,18 +52,6 @@ def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Findin
                 message=f"{entry.spec_field} was removed from the spec; the {entry.title}s, their StatefulSet, "
                 "Services and volumes stay as they are. Put it back, or delete them by hand.",
             )
-
-
-def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
-    """What the resource may say, as the official operator's may, and this operator does not do yet."""
-    spec = cluster.spec
-    if spec.disaster_recovery is None or not spec.disaster_recovery.enabled:
-        return None
-    return Finding(
-        reason="FieldNotActedUpon",
-        message="disasterRecovery is accepted and not acted upon yet.",
-        remark=True,
-    )
 
 
 def _missing_references(observed: Observed) -> Iterator[Finding]:

@@ -17,6 +17,8 @@ from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.restarts import restarts_of
+from starrocks_operator.objects.sleep import awake_replicas
 from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
@@ -70,6 +72,7 @@ def context_of(
         customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
+        restarts=restarts_of(cluster, workloads),
     )
 
 
@@ -101,7 +104,7 @@ def replicas_of(cluster: StarRocksCluster, workloads: Workloads, children: Child
     away, when its member may go; from then on this follows. Where there is none, it adopts all pods that are there."""
     replicas = {}
     for name, count in wished_of(cluster, workloads).items():
-        live = live_replicas(workloads.get(name))
+        live = standing_replicas(workloads.get(name))
         replicas[name] = max(count, _pods_up_to(cluster, name, children) if live is None else live)
     return replicas
 
@@ -110,7 +113,7 @@ def _grown(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) 
     """The same, with frontends and observers only as far as their volumes allow."""
     replicas = replicas_of(cluster, workloads, observed.children)
     for name, workload in workloads.items():
-        live = live_replicas(workload)
+        live = standing_replicas(workload)
         if COMPONENTS[name].process == "fe" and live is not None and replicas[name] > live:
             replicas[name] = growable_to(cluster, observed, workload, live=live, wished=replicas[name], component=name)
     return replicas
@@ -120,7 +123,7 @@ def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]
     """The replicas that the spec asks for. An orphaned component keeps what it has."""
     wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
-        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
+        spec, live = cluster.spec.component(name), standing_replicas(workloads.get(name))
         if name == "fe" and live is not None and is_refused(cluster, live):
             wished[name] = live
         elif spec is not None:
@@ -141,6 +144,12 @@ def _pods_up_to(cluster: StarRocksCluster, name: str, children: Children) -> int
 def live_replicas(workload: Raw | None) -> int | None:
     """What the StatefulSet's spec says; 1 is Kubernetes' default."""
     return None if workload is None else int(_spec(workload).get("replicas", 1))
+
+
+def standing_replicas(workload: Raw | None) -> int | None:
+    """The same, and while it sleeps what it had before: all of these come back."""
+    asleep = awake_replicas(workload)
+    return live_replicas(workload) if asleep is None else asleep
 
 
 def _spec(workload: Raw) -> Mapping[str, Any]:

@@ -39,6 +39,7 @@ class StepKind(StrEnum):
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
+    SLEEP_STATEFUL_SET = "SleepStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
     REPLACE_POD = "ReplacePod"
@@ -52,6 +53,7 @@ class StepKind(StrEnum):
 KUBERNETES_STEPS = frozenset(
     {
         StepKind.SHRINK_STATEFUL_SET,
+        StepKind.SLEEP_STATEFUL_SET,
         StepKind.DELETE_META_VOLUME,
         StepKind.DELETE_POD,
         StepKind.REPLACE_POD,

@@ -15,7 +15,6 @@ from starrocks_operator.model import ComputeNodeGroup, Key
 from starrocks_operator.objects.configuration import ConfigurationSource
 from starrocks_operator.observed import Children, FrontendView, Questions
 from watcher.domain import Decide, Domain, StatusOf
-from watcher.fleet import Fleet
 from watcher.metrics import STATEMENTS
 from watcher.references import FRESH, Found, Reader, configuration_in
 from watcher.settings import Settings
@@ -41,13 +40,6 @@ def groups(settings: Settings) -> Domain:  # noqa: ARG001 - as `real`
         status_of=cast(StatusOf, status_of_group),
         transitions=group_transitions,
     )
-
-
-class Uncounted(Fleet):
-    """The gauges count clusters, and groups are none."""
-
-    def set(self, key: Key, status: Mapping[str, Any]) -> None:
-        """Nothing is counted."""
 
 
 class GroupReader(Reader):

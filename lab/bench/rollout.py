@@ -82,9 +82,9 @@ def quiet_modes(stack: Stack, *, namespace: str = "bench-modes") -> dict[str, di
     for name, annotation in (("paused", "starrocks.com/paused"), ("asleep", "starrocks.com/hibernate")):
         space.apply(cluster(name))
         space.wait_ready(name, patience=PATIENCE)
-        space.patch("StarRocksCluster", name, {"metadata": {"annotations": {annotation: "true"}}})
+        change = {"starRocksBeSpec": {"podLabels": {"round": "1"}}}
+        space.patch("StarRocksCluster", name, {"metadata": {"annotations": {annotation: "true"}}, "spec": change})
         space.wait(lambda: space.reasons(name) & {"Paused", "Hibernated"}, name, "to be quiet", patience=PATIENCE)  # noqa: B023
-        space.patch("StarRocksCluster", name, {"spec": {"starRocksBeSpec": {"podLabels": {"round": "1"}}}})
         time.sleep(QUIET_SECONDS / 2)  # what the change itself costs is over then
         with Meter(stack) as meter:
             time.sleep(QUIET_SECONDS)

@@ -21,6 +21,7 @@ from starrocks_operator.membership import questions_of
 from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.configuration import ports_of
+from starrocks_operator.objects.names import CLUSTER_DOMAIN
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
 from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, LOCAL_STEPS, Step
@@ -41,6 +42,7 @@ def take(
     credentials: Credentials,
     pool: FrontendPool,
     default_profile: str,
+    domain: str = CLUSTER_DOMAIN,
     customs: Customs = NO_CUSTOMS,
     dry_run: bool = False,
     hand: Hand | None = None,
@@ -48,7 +50,8 @@ def take(
 ) -> Result:
     """Look at FE, decide again, and if the step is still the one to take, take it.
 
-    observed: as just read from the API server, without FE's view. dry_run: everything but the statement or the write.
+    observed: as just read from the API server, without FE's view. default_profile, domain, customs: those of the
+    operator that recorded the step. dry_run: everything but the statement or the write.
     hand: what takes steps of Kubernetes; without it they fail. objection: FE may have taken long to be looked at.
     """
     recorded = cluster.status.next_step.hash if cluster.status and cluster.status.next_step else ""
@@ -60,7 +63,7 @@ def take(
     questions = replace(asked, root=wants_root(cluster, observed.accounts))
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
-    decision = decide(cluster, observed, default_profile=default_profile, customs=customs)
+    decision = decide(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"

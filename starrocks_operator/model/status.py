@@ -241,6 +241,8 @@ class StarRocksClusterStatus(Model):
     """Passwords that FE accepted, by where they are."""
     next_step: NextStep | None = None
     """The step that comes next."""
+    plan: Opaque | None = None
+    """What is to be done, if a plan is asked for."""
     waiting_for: tuple[str, ...] = ()
     """What the cluster waits for, in plain words."""
     reconcile: Reconcile | None = None

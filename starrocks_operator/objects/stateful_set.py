@@ -10,6 +10,7 @@ from starrocks_operator.model import ComponentSpec, StarRocksCluster
 from starrocks_operator.objects.metadata import (
     PROFILE,
     TEMPLATE_HASH,
+    TEMPLATE_SOURCE,
     Object,
     content_hash,
     labels,
@@ -19,9 +20,11 @@ from starrocks_operator.objects.metadata import (
 )
 from starrocks_operator.objects.names import headless_service_name, stateful_set_name
 from starrocks_operator.objects.pod_template import pod_template
+from starrocks_operator.objects.restarts import stamped
 from starrocks_operator.objects.safe import hardened
 from starrocks_operator.objects.security import as_the_user_says
 from starrocks_operator.objects.shape import Shape
+from starrocks_operator.objects.template_source import template_source
 from starrocks_operator.objects.volumes import claim_templates
 
 ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
@@ -34,9 +37,11 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
     profile = "safe" if component.always_safe else context.profile
     if profile == "safe":
         template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
-    template = as_the_user_says(template, spec)
-    shape = Shape.parse(context.shapes.get(name) or {})
-    marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **shape.annotations}
+    template = stamped(as_the_user_says(template, spec), context.restarts.get(name, ""))
+    shape, kept = (Shape.parse(shapes.get(name) or {}) for shapes in (context.shapes, context.kept))
+    marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **kept.annotations, **shape.annotations}
+    if shape.template is None:  # of a former template it is not known
+        marks[TEMPLATE_SOURCE] = template_source(component, spec, context)
     management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
     content: dict[str, Any] = {
         "replicas": context.replicas.get(name, spec.replicas),
@@ -45,7 +50,7 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         "updateStrategy": shape.strategy or spec.update_strategy or ROLLING_UPDATE,
         "minReadySeconds": spec.min_ready_seconds or None,
         "selector": {"matchLabels": selector(cluster, name)},
-        "template": shape.template or template,
+        "template": shape.template or kept.template or template,
         "volumeClaimTemplates": claim_templates(spec, context.claim_sizes.get(name) or {}),
         "persistentVolumeClaimRetentionPolicy": _claim_retention(component, spec),
     }

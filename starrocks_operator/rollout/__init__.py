@@ -3,7 +3,7 @@
 from starrocks_operator.rollout.complete import WAITS_FOR_ROLLOUT, is_rolled_out, of_one_revision
 from starrocks_operator.rollout.plan import Course, course_of
 from starrocks_operator.rollout.roll import Roll, roll_of
-from starrocks_operator.rollout.shaping import SHAPING_STEPS, is_shaped, revisions_needed, shape_of_step
+from starrocks_operator.rollout.shaping import SHAPING_STEPS, is_shaped, revisions_needed, shape_of, shape_of_step
 from starrocks_operator.rollout.versions import Direction
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "of_one_revision",
     "revisions_needed",
     "roll_of",
+    "shape_of",
     "shape_of_step",
 ]

@@ -39,7 +39,7 @@ class Turn:
     broken: bool
 
 
-def next_turn(
+def turns(
     rolls: Mapping[str, Roll],
     rosters: Rosters,
     view: FrontendView | None,
@@ -47,19 +47,19 @@ def next_turn(
     now: datetime,
     direction: Direction,
     frontends_first: bool = False,
-) -> Turn | None:
-    """None: nobody is left whose turn it could be."""
+) -> Iterator[Turn]:
+    """All that are left, in their order as it is now; the first one is next. None at all: it cannot be told."""
     names = FRONTENDS_FIRST if frontends_first and direction == Direction.SAME else ORDER[direction]
     found = (rolls.get(name) for name in names or ORDER[Direction.SAME])
     open_rolls = [roll for roll in found if roll is not None and roll.method != Method.OWNER and roll.old]
     for roll in open_rolls:
         for target in reversed(roll.old):
             if is_broken(roll, target, rosters, now):
-                return Turn(roll=roll, target=target, broken=True)
+                yield Turn(roll=roll, target=target, broken=True)
     for roll in open_rolls if names else ():
         for target in _in_turn(roll, rosters, view):
-            return Turn(roll=roll, target=target, broken=False)
-    return None
+            if not is_broken(roll, target, rosters, now):
+                yield Turn(roll=roll, target=target, broken=False)
 
 
 def is_broken(roll: Roll, target: RollPod, rosters: Rosters, now: datetime) -> bool:

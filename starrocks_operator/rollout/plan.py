@@ -14,11 +14,12 @@ from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import Objection, objection
-from starrocks_operator.rollout.order import Turn, next_turn
+from starrocks_operator.rollout.order import Turn, is_broken, turns
 from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
-from starrocks_operator.rollout.roll import Method, Roll
+from starrocks_operator.rollout.restart import pods_on_request
+from starrocks_operator.rollout.roll import Method, Roll, RollPod
 from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
@@ -55,10 +56,14 @@ def course_of(
     """What a roll does next. While nothing is rolled this costs next to nothing. founded: whether there may be anything
     to lose."""
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
+    judge = _Judge(cluster, observed, context, rosters, rolls, founded)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
         left = afterwards(cluster, observed, rosters)
-        return Course(outlook=owned.then(left.outlook), shapes=_shapes(rolls, observed, None), record=left.record)
-    course = _Judge(cluster, observed, context, rosters, rolls, founded).course()
+        asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
+        record = judge.record().document() if asked.step or asked.waits else left.record
+        outlook = owned.then(left.outlook).then(asked)
+        return Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
+    course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
 
@@ -73,15 +78,18 @@ class _Judge:
 
     def course(self) -> Course:
         versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
-        turn = next_turn(
-            self.rolls,
-            self.rosters,
-            self.observed.view,
-            now=self.observed.now,
-            direction=versions.direction,
-            frontends_first=self.cluster.spec.wait_for_full_rollout,
+        turn = next(
+            turns(
+                self.rolls,
+                self.rosters,
+                self.observed.view,
+                now=self.observed.now,
+                direction=versions.direction,
+                frontends_first=self.cluster.spec.wait_for_full_rollout,
+            ),
+            None,
         )
-        record = self._seen(self._record(versions))
+        record = self._seen(self.record(minor=versions.minor))
         if versions.finding is not None and (turn is None or not turn.broken):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -92,7 +100,7 @@ class _Judge:
         if obstacle is not None:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
             return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
-        record = record.turned_to(turn.roll.component, name, started(scene.row))
+        record = record.turned_to(turn.roll.component, name, uid=turn.target.pod.uid, started=started(scene.row))
         first = prepare(scene, record)
         if first is not None:
             record = replace(record, quiet=with_step(record.quiet, first.step))
@@ -102,13 +110,19 @@ class _Judge:
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
         )
 
-    def _record(self, versions: Versions) -> Record:
+    def scene_of_restart(self, roll: Roll, target: RollPod) -> Scene:
+        """Of a pod that is to be made anew as it was."""
+        versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
+        broken = is_broken(roll, target, self.rosters, self.observed.now)
+        return self._scene(Turn(roll=roll, target=target, broken=broken), versions, self.record())
+
+    def record(self, *, minor: bool = False) -> Record:
         view = self.observed.view
         health = view.health if view else None
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]
         record = record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
         quiet = still_quiet(Memory.of(self.cluster, self.observed.children).quiet, self.rosters, view)
-        return replace(record, minor=record.minor or versions.minor, quiet=quiet)
+        return replace(record, minor=record.minor or minor, quiet=quiet)
 
     def _seen(self, record: Record) -> Record:
         """When FE first showed the pod that was replaced last as a new, living process."""
@@ -117,7 +131,8 @@ class _Judge:
         if roll is None or item is None or view is None or not item.new:
             return record
         row = row_of(self.rosters, roll.component, item)
-        alive = item.pod.ready and has_joined(row) and started(row) != record.started
+        fresh = item.pod.uid != record.uid and started(row) != record.started
+        alive = item.pod.ready and has_joined(row) and fresh
         return replace(record, seen=(record.seen or view.asked_at) if alive else None)
 
     def _scene(self, turn: Turn, versions: Versions, record: Record) -> Scene:

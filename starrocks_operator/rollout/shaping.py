@@ -115,7 +115,7 @@ def _lowest_new_run(roll: Roll) -> int:
 def _kept(roll: Roll, *, strategy: Mapping[str, Any], memory: Mapping[str, str] | None = None) -> Shape:
     kept = _remembered(roll) if memory is None else memory
     return Shape(
-        template=_clean((roll.live.get("spec") or {}).get("template") or {}),
+        template=clean_template((roll.live.get("spec") or {}).get("template") or {}),
         strategy=strategy,
         annotations={TEMPLATE_HASH: _hash_of(roll.live), **kept},
     )
@@ -142,10 +142,10 @@ def _all_there(roll: Roll) -> bool:
 
 def _template_in(revision: Raw | None) -> dict[str, Any] | None:
     template = (((revision or {}).get("data") or {}).get("spec") or {}).get("template")
-    return _clean(template) if template else None
+    return clean_template(template) if template else None
 
 
-def _clean(template: Mapping[str, Any]) -> dict[str, Any]:
+def clean_template(template: Mapping[str, Any]) -> dict[str, Any]:
     """Without what the API server and the ControllerRevision add that is no part of it."""
     metadata = {name: value for name, value in (template.get("metadata") or {}).items() if value is not None}
     return {**{name: value for name, value in template.items() if name != "$patch"}, "metadata": metadata}

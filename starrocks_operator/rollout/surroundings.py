@@ -94,7 +94,7 @@ def _in_flight(record: Record, rolls: Mapping[str, Roll]) -> bool:
     item = next((pod for pod in roll.pods if pod.name == record.pod), None)
     if item is None:
         return int(record.pod.rpartition("-")[2]) < roll.replicas
-    return item.pod.deleting or (item.new and record.seen is None)
+    return item.pod.deleting or (item.new and item.pod.uid != record.uid and record.seen is None)
 
 
 def _names(quiet: tuple[str, ...], rosters: Rosters) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from kubernetes.dynamic.exceptions import UnprocessibleEntityError
 
 from lab.space import Document, Space
 from starrocks_operator.model.warehouse import PROTECTION
+from tests.cluster.adopt_check import adopt_check
 from tests.cluster.clusters import cluster
 from tests.unit.object_samples import UID
 from tests.unit.test_warehouse_model import OBJECTS, TEMPLATE
@@ -177,6 +178,10 @@ def test_the_official_operators_warehouse_is_adopted_without_a_restart(space: Sp
         space.write_as("sroperator", made)
     space.wait(lambda: len(lives(space)["pods"]) == 2, "kube", "to have the warehouse's pods")
     before = lives(space)
+    code, told_before = adopt_check(space)
+    assert (code, f"StarRocksWarehouse {space.namespace}/big-reports" in told_before) == (0, True), told_before
+    assert "StatefulSet big-reports-warehouse-cn: no pod restarts" in told_before
+    assert f"metadata.finalizers: ['{PROTECTION}'] → absent" in told_before, told_before
     space.patch(KIND, "big-reports", {"metadata": {"annotations": {"starrocks.com/ignored": None}}})
     ready(space, "big-reports")
     assert lives(space) == before

@@ -17,10 +17,9 @@ from starrocks_operator.decision import Context
 from starrocks_operator.model import MalformedClusterError, StarRocksCluster
 from starrocks_operator.observed import Children, Configuration, FrontendView, ObjectKey, Observed
 from starrocks_operator.status import status_of
+from tests.samples import CLUSTERS
 from tests.unit.membership_world import NOW, World, applied, at, manifest
 from tests.unit.roll_world import RollWorld
-
-SAMPLES = sorted(path for path in Path("crds/samples").glob("*.yaml") if path.stem != "seed-001")
 
 
 def kinds(world: World) -> dict[str, list[str]]:
@@ -271,7 +270,7 @@ def test_the_context_survives_the_way_through_the_play_file() -> None:
 # Nothing that the API server accepts makes decide or status raise.
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("sample", CLUSTERS, ids=lambda path: path.name)
 def test_every_sample_is_decided_on(sample: Path) -> None:
     for raw in yaml.safe_load_all(sample.read_text()):
         if raw and raw.get("kind") == "StarRocksCluster":
@@ -297,7 +296,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 EVERYTHING = next(
     raw
-    for path in SAMPLES
+    for path in CLUSTERS
     if path.name == "everything.yaml"
     for raw in yaml.safe_load_all(path.read_text())
     if raw and raw.get("kind") == "StarRocksCluster"

@@ -1,0 +1,77 @@
+"""What a pod template was made from: everything that is the owner's word, and nothing that is the operator's.
+
+A new release of the operator may make another template of the same words. Then this is the same as before, and the
+pods keep the template that they have until their owner agrees; see `quiet.templates`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from starrocks_operator.components import Component
+from starrocks_operator.decision import Context
+from starrocks_operator.model import ComponentSpec
+from starrocks_operator.objects.metadata import content_hash
+
+_NOT_IN_TEMPLATE = frozenset(
+    {
+        "replicas",
+        "service",
+        "update_strategy",
+        "min_ready_seconds",
+        "pod_management_policy",
+        "persistent_volume_claim_retention_policy",
+        "auto_scaling_policy",
+        "name",
+        "probe",
+        "replica_instances",
+    }
+)
+"""Fields of a component that no pod template shows."""
+
+_OF_THE_MOMENT = frozenset(
+    {
+        "components",
+        "replicas",
+        "wished",
+        "live",
+        "cluster_id",
+        "frontend_claims",
+        "claim_sizes",
+        "service_names",
+        "pod_management",
+        "memory",
+        "shapes",
+        "kept",
+    }
+)
+"""Fields of a context that tell of what there is, not of what the owner said."""
+
+
+def template_source(component: Component, spec: ComponentSpec, context: Context) -> str:
+    """The hash of it. Fields that have their default do not count: a release may bring new ones."""
+    said = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude=set(_NOT_IN_TEMPLATE))
+    volumes = [{**volume, "storageSize": _presence(volume)} for volume in said.get("storageVolumes") or ()]
+    given = {field.name: getattr(context, field.name) for field in fields(context) if field.name not in _OF_THE_MOMENT}
+    customs = repr(given.pop("customs"))
+    theirs = {name: _of(value, component) for name, value in given.items()}
+    profile = "safe" if component.always_safe else context.profile
+    source = {"spec": {**said, "storageVolumes": volumes}, "context": theirs, "customs": customs, "profile": profile}
+    return content_hash({"component": component.name, **source})
+
+
+def _presence(volume: dict[str, Any]) -> str:
+    """A volume may grow without its pods; one of size 0 is left out."""
+    return "none" if str(volume.get("storageSize") or "").startswith("0") else "some"
+
+
+def _of(value: Any, component: Component) -> Any:
+    """Of what is said by component: this one's, and the frontends', whose ports are told to all."""
+    if not hasattr(value, "items"):
+        return value
+    return {
+        name: dict(part) if hasattr(part, "items") else part
+        for name, part in value.items()
+        if name in ("fe", component.name)
+    }
