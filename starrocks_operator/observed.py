@@ -172,6 +172,7 @@ class FrontendView:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklists: Mapping[str, frozenset[str]] | None = None
+    backend_blacklists: Mapping[str, frozenset[str]] | None = None  # the same of backends
     login: str = ""  # how the leader let us in: see Login
     root: str = ""  # how it lets root in; empty: not asked
     health: Health | None = None  # None: not asked
@@ -193,6 +194,7 @@ class Questions:
     settings: tuple[str, ...] = ()
     replication: bool = False
     blacklists: bool = False
+    backend_blacklists: bool = False
     root: bool = False
     health: bool = False
     copies: bool = False

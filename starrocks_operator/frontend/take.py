@@ -72,7 +72,8 @@ def take(
     if step.kind in KUBERNETES_STEPS:
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
     if step.kind in LOCAL_STEPS:
-        told = tuple(place for place in places if place.pod in (view.blacklists or {}))
+        lists = view.backend_blacklists if step.fact("list") == "BACKEND" else view.blacklists
+        told = tuple(place for place in places if place.pod in (lists or {}))
         if refused := _refused(step, objection, dry_run=dry_run):
             return refused
         return perform_everywhere(step, places=told, credentials=credentials, pool=pool)
