@@ -10,15 +10,25 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from lab.whose import is_of, uid_asked, warehouse_of
+from lab.audit import Write
+from lab.roll_watch import RollWatch
+from lab.whose import (
+    COMPONENT,
+    OWNER,
+    frontend_of,
+    frontends_of,
+    given_up,
+    is_of,
+    member_of,
+    not_empty,
+    uid_asked,
+    warehouse_of,
+)
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
-OWNER = "app.starrocks.ownerreference/name"
 GROUP = "starrocks.com/compute-node-group"
-COMPONENT = "app.kubernetes.io/component"
-NAMED_LOSS = "starrocks.com/force-drop-backend"
 STATEMENT = re.compile(
     r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
     r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
@@ -36,29 +46,6 @@ STEPS = {
 }
 
 
-class Heard(Protocol):
-    """A write to the API server."""
-
-    @property
-    def verb(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def subresource(self) -> str: ...
-    @property
-    def namespace(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def code(self) -> int: ...
-    @property
-    def asked(self) -> Any: ...
-    @property
-    def answered(self) -> Any: ...
-    @property
-    def by_operator(self) -> bool: ...
-
-
 @dataclass
 class Judge:
     """found: the broken promises so far."""
@@ -70,6 +57,7 @@ class Judge:
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     _noted_by_groups: dict[Key, Mapping[str, Any]] = field(default_factory=dict)  # they act on clusters of others
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
+    _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
 
     def hear(self, event: Any) -> None:
@@ -91,6 +79,7 @@ class Judge:
         if before is not None and before["id"] != truth["id"] and not truth["leader"]:
             return  # the remains of another database of the same name
         self._truth[key] = truth
+        self._rolls.learn(truth)
         for node in truth["nodes"]:
             self._known[key][f"{node['host']}:{node['port']}"] = node
 
@@ -99,14 +88,16 @@ class Judge:
         if not named or mark["mark"] not in ("drop-with-tablets", "tablet-lost"):
             self._says(f"{mark['mark']}: {mark['text']}", mark)
 
-    def _write(self, write: Heard) -> None:
+    def _write(self, write: Write) -> None:
         if write.by_operator:
             for sentence in self._against(write):
                 self._says(f"{sentence} ({write.verb} {write.resource} {write.name})", {"namespace": write.namespace})
+        for sentence in self._rolls.hear(write):
+            self._says(sentence, {"namespace": write.namespace})
         if write.code < 300 and isinstance(write.answered, Mapping):
             self._remember(write, write.answered)
 
-    def _remember(self, write: Heard, answered: Mapping[str, Any]) -> None:
+    def _remember(self, write: Write, answered: Mapping[str, Any]) -> None:
         key = (write.namespace, write.name)
         if write.resource == "statefulsets":
             if write.verb == "delete":
@@ -114,7 +105,7 @@ class Judge:
             elif "replicas" in (answered.get("spec") or {}):
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
-            self._given_up[key] = _given_up(answered["metadata"])
+            self._given_up[key] = given_up(answered["metadata"])
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -128,14 +119,14 @@ class Judge:
 
     # -- writes ------------------------------------------------------------------------------------------------
 
-    def _against(self, write: Heard) -> Iterator[str]:
+    def _against(self, write: Write) -> Iterator[str]:
         asked = write.asked if isinstance(write.asked, Mapping) else {}
         if (asked.get("metadata") or {}).get("finalizers"):
             yield "I10: a finalizer was asked for"
         if write.code >= 300:
             return
         if write.verb.startswith("delete"):
-            rule: Callable[[Heard], Iterator[str]] | None = {
+            rule: Callable[[Write], Iterator[str]] | None = {
                 "statefulsets": self._never,
                 "persistentvolumeclaims": self._claim,
                 "pods": self._pod,
@@ -147,10 +138,10 @@ class Judge:
             if before is not None and after < before:
                 yield from self._shrink(write, before, after)
 
-    def _never(self, _write: Heard) -> Iterator[str]:
+    def _never(self, _write: Write) -> Iterator[str]:
         yield "I2: a StatefulSet is never deleted"
 
-    def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
+    def _shrink(self, write: Write, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
         if labels.get(GROUP):
             return  # of compute nodes that FE has forgotten: what it was told before is judged
@@ -165,41 +156,39 @@ class Judge:
             yield f"I2: {pod} was taken away before there was a cluster"
         elif component == "be":
             if self._given_up.get((write.namespace, cluster)) != pod:
-                yield from _not_empty(truth, pod)
+                yield from not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
 
-    def _claim(self, write: Heard) -> Iterator[str]:
-        cluster, pod, sentence = *_owner(write), f"I5: claim {write.name} was deleted"
+    def _claim(self, write: Write) -> Iterator[str]:
+        cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
         if not uid_asked(write):
             yield f"{sentence} without a uid"
-        if not cluster or pod in _frontends(self._truth.get((write.namespace, cluster))):
+        if not cluster or pod in frontends_of(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
         yield from self._unannounced((write.namespace, cluster), "DeleteMetaVolume", write.name)
 
-    def _pod(self, write: Heard) -> Iterator[str]:
-        """Only a frontend's: one that FE does not list any more, or one that leads and is to hand over."""
-        cluster, pod = _owner(write)
+    def _pod(self, write: Write) -> Iterator[str]:
+        """To be made anew, to hand over, or because FE lists it no more; what else must be so, `RollWatch` knows."""
+        cluster, pod = member_of(write)
         if not pod:
-            yield "I2: only pods of frontends are ever deleted"
+            yield "I2: only pods of members are ever deleted"
             return
         if not uid_asked(write):
             yield "I2: a pod was deleted without a uid"
         yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
         truth = self._truth.get((write.namespace, cluster))
-        row = _frontends(truth).get(pod)
-        if truth is not None and row is not None:
-            if row["name"] != truth["leader"]:
-                yield f"I1: {pod} is a member and does not lead, and its pod was deleted"
+        row = frontends_of(truth).get(pod)
+        if truth is not None and row is not None and row["alive"]:
             yield from self._stopped_frontend(truth, pod)
 
     @staticmethod
     def _stopped_frontend(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         """The majority of those registered must live without it; one that has no vote may always go."""
-        row = _frontends(truth).get(pod)
+        row = frontends_of(truth).get(pod)
         if row is None or not row["votes"]:
             return
         voters = [each for each in truth["frontends"] if each["votes"]]
@@ -279,33 +268,3 @@ class Judge:
 
     def _says(self, sentence: str, where: Mapping[str, Any]) -> None:
         self.found.append(f"{where['namespace']}: {sentence}")
-
-
-def _owner(write: Heard) -> Key:
-    """The cluster and the pod that a frontend's pod or claim belongs to; empty: it is none of a frontend."""
-    metadata = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata") or {}
-    labels = metadata.get("labels") or {}
-    owner, ordinal = labels.get(OWNER, ""), write.name.rpartition("-")[2]
-    component = labels.get(COMPONENT)
-    cluster = owner.removesuffix(f"-{component}")
-    if component not in ("fe", "fe-observer") or cluster in ("", owner) or not ordinal.isdecimal():
-        return "", ""
-    return cluster, f"{owner}-{ordinal}"
-
-
-def _given_up(metadata: Mapping[str, Any]) -> str:
-    pod, _, generation = str((metadata.get("annotations") or {}).get(NAMED_LOSS, "")).strip().partition("@")
-    return pod if generation == str(metadata.get("generation")) else ""
-
-
-def _frontends(truth: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    return {row["host"].split(".")[0]: row for row in (truth or {}).get("frontends", ())}
-
-
-def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
-    for row in truth["nodes"]:
-        if row["kind"] != "be" or row["host"].split(".")[0] != pod or truth["shared_data"]:
-            continue
-        if not (row["decommissioned"] and row["empty"]):
-            state = "holds tablets" if not row["empty"] else "was never told to leave"
-            yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
