@@ -89,6 +89,11 @@ class Witness:
         """Pods that were replaced, in order; see `roll_order`."""
         return replacements(self._audit_log, offset=since.audit if since else 0, namespace=namespace)
 
+    def truths(self, *, since: Mark | None = None, namespace: str | None = None) -> list[dict[str, Any]]:
+        """What was so, each time that it changed."""
+        found = lines(self._truth_log, offset=since.truth if since else 0)
+        return [line for line in found if "mark" not in line and namespace in (None, line["namespace"])]
+
     def marks(self, *, since: Mark | None = None, namespace: str | None = None) -> list[str]:
         """The kinds of the red marks, in order of time."""
         found = lines(self._truth_log, offset=since.truth if since else 0)
