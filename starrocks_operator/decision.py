@@ -61,6 +61,9 @@ class Context:
     memory: what must not be forgotten of members on their way out, as lines for the marker.
     customs: what the operator was told of pod templates, for all clusters alike.
     shapes: what StatefulSets must have while their pods are replaced, by component: see `objects.shape`.
+    configurations: the operator's ConfigMaps that pods mount as their configuration, by component; empty: none.
+    files: of users' configuration files, the hashes with which pods were found (`base`) and shall be (`now`).
+    accepted: entries of the configuration that existing members must keep, by component, as they are now.
     """
 
     profile: str
@@ -77,6 +80,9 @@ class Context:
     memory: tuple[str, ...] = ()
     domain: str = "cluster.local"
     shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    configurations: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    accepted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     customs: Customs = NO_CUSTOMS
 
     def document(self) -> dict[str, Any]:
@@ -117,6 +123,7 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    online: what the status is to remember of parameters that are set while frontends run.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
@@ -131,6 +138,7 @@ class Decision:
     fingerprint: str = ""
     pace: float | None = None
     released: bool = False
+    online: str = ""
 
     @property
     def due(self) -> bool:

@@ -34,6 +34,7 @@ class StepKind(StrEnum):
     UNBLACKLIST_COMPUTE_NODE = "UnblacklistComputeNode"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SET_FRONTEND_CONFIG = "SetFrontendConfig"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
@@ -59,7 +60,7 @@ KUBERNETES_STEPS = frozenset(
 LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})
 """Steps that every frontend must be told by itself, since none passes them on."""
 
-SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
+SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP, StepKind.SET_FRONTEND_CONFIG})
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 
 ACCOUNT_STEPS = frozenset(

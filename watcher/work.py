@@ -20,6 +20,7 @@ from watcher.keys import key_of
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
 from watcher.looks import Looks
+from watcher.mentions import Mentions
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
 from watcher.realm import CLUSTERS, Realm
@@ -73,10 +74,20 @@ class Work:
             size=settings.batch_size,
         )
         reader = (Reader if usual else GroupReader)(
-            kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
+            kube,
+            clock=clock,
+            tls=settings.fe_ssl_mode,
+            passwords=min(PASSWORDS, settings.settled_interval / 2),
+            files=settings.settled_interval,
         )
         self._observer = Observer(
-            index=self._index, reader=reader, looks=self._looks, domain=domain, revisions=Revisions(kube), clock=clock
+            index=self._index,
+            reader=reader,
+            looks=self._looks,
+            domain=domain,
+            revisions=Revisions(kube),
+            mentions=Mentions(kube),
+            clock=clock,
         )
         self._reconciler = Reconciler(
             settings=settings,

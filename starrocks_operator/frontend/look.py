@@ -21,6 +21,7 @@ from starrocks_operator.frontend.rows import (
     compute_node_row,
     frontend_row,
     optional_number,
+    parameter_of,
     settings_of,
     text,
 )
@@ -41,6 +42,7 @@ from starrocks_operator.observed import (
     FrontendView,
     Login,
     Outcome,
+    Parameter,
     Questions,
 )
 
@@ -61,6 +63,7 @@ class Testimony:
     blacklist: frozenset[str] | None = None
     login: str = ""
     root: str = ""
+    parameters: Mapping[str, Parameter] | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -103,6 +106,7 @@ def look(
         settings=leader.settings if leader else None,
         replication=leader.replication if leader else None,
         blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
+        parameters=_parameters_of_all(testimonies, left_alone, last) if questions.parameters else None,
         login=leader.login if leader else "",
         root=leader.root if leader else "",
         features=features_of(leader.endpoint.address, questions.http_port)
@@ -168,8 +172,9 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
     answered = FrontendAnswer(pod=endpoint.pod, outcome=Outcome.ANSWERED, rows=local)
     try:
         blacklist = _blacklist(connection) if questions.blacklists else None
+        parameters = _parameters(connection, questions.parameters)
         if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
-            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist)
+            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist, parameters=parameters)
         shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
         frontends = confirmed(endpoint, shown, local)
         if frontends is None:
@@ -185,6 +190,7 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             blacklist=blacklist,
             login=connection.login,
             root=connection.root_login() if questions.root else "",
+            parameters=parameters,
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
@@ -198,6 +204,20 @@ def _blacklists(
     found = {testimony.endpoint.pod: testimony.blacklist for testimony in testimonies}
     known = {pod: ids for pod, ids in found.items() if ids is not None}
     return {pod: ids for pod, ids in before.items() if pod in left_alone} | known
+
+
+def _parameters_of_all(
+    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+) -> dict[str, Mapping[str, Parameter]]:
+    before = (last.parameters if last else None) or {}
+    known = {each.endpoint.pod: each.parameters for each in testimonies if each.parameters is not None}
+    return {pod: of for pod, of in before.items() if pod in left_alone} | known
+
+
+def _parameters(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, Parameter] | None:
+    """None if nothing was asked; a parameter that this release does not have cannot be set."""
+    found = {key: parameter_of(connection.ask(SHOW_SETTING.format(key=key)), key) for key in keys}
+    return {key: one or Parameter("", mutable=False) for key, one in found.items()} or None
 
 
 def _blacklist(connection: FrontendConnection) -> frozenset[str] | None:

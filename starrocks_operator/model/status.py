@@ -233,6 +233,8 @@ class StarRocksClusterStatus(Model):
     """The founding of the cluster."""
     held_settings: tuple[HeldSetting, ...] = ()
     """Settings of the frontends that are changed while members leave."""
+    online_configuration: str | None = None
+    """Parameters of frontends that were set online."""
     protection: ProtectionStatus | None = None
     """What there is for deletionProtection, if it is asked for."""
     accounts: AccountsStatus | None = None

@@ -66,6 +66,7 @@ def status_of(
         "members": members,
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
+        "onlineConfiguration": decision.online,
         "protection": protection_status(cluster, observed),
         "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),
