@@ -135,6 +135,8 @@ def _against(
     shown = ((template.get("metadata") or {}).get("annotations") or {}).get(FILE_HASH, "")
     base = marks.get(FILE_BASE) or wanted.latest
     accepted = _noted(marks.get(ACCEPTED))
+    if accepted is None and not _has_file(component, spec, template):
+        accepted = {}
     on_file = bool(wanted.latest)
     one = replace(wanted, live=live, former=former, base=base if on_file else "", in_force=shown or base)
     if wanted.missing:
@@ -160,6 +162,14 @@ def _kept(one: Settled, component: Component, accepted: Mapping[str, str] | None
 
 def _refusal(component: Component, why: str) -> str:
     return f"The configuration of the {component.title}s is not taken: {why}"
+
+
+def _has_file(component: Component, spec: ComponentSpec, template: Raw) -> bool:
+    """Whether a configuration file is mounted at all; without one the defaults are in force."""
+    places = (component.configuration_mount, f"{component.home(root_path(spec))}/conf")
+    containers = (template.get("spec") or {}).get("containers") or ()
+    mounts = (str(mount.get("mountPath", "")) for one in containers for mount in one.get("volumeMounts") or ())
+    return any(mount == place or mount.startswith(f"{place}/") for mount in mounts for place in places)
 
 
 def _content(component: Component, name: str, children: Children) -> Mapping[str, str] | None:
