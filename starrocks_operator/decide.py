@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from starrocks_operator.components import COMPONENTS
@@ -22,7 +22,6 @@ from starrocks_operator.membership import (
     Founding,
     Outlook,
     Pod,
-    Rosters,
     Situation,
     founding_of,
     plan,
@@ -37,10 +36,10 @@ from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, statef
 from starrocks_operator.observed import ObjectKey, Observed, Outcome
 from starrocks_operator.recall import Recall
 from starrocks_operator.resolve import Workloads, context_of, workloads_of
-from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Roll, course_of, frontends_must_wait, is_rolled_out, roll_of
+from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Roll, course_of, is_rolled_out, roll_of
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import Scene as StorageScene
-from starrocks_operator.storage import guarded, stateful_sets, template_changes
+from starrocks_operator.storage import guarded, stateful_sets
 
 IGNORED = "starrocks.com/ignored"
 NO_LEADER = "held until a frontend leads"
@@ -62,6 +61,8 @@ class _Case:
     context: Context  # all components, whether or not their gates are open
     settled: Mapping[str, Settled]
     online: Online
+    rolls: Mapping[str, Roll] = field(default_factory=dict)
+    course: Course = field(default_factory=Course)
 
 
 def decide(
@@ -88,7 +89,8 @@ def decide(
         return _stopped(case, (_unbuildable(failure),))
     observed, pods = case.observed, pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
-    course = course_of(cluster, observed, case.context, rosters, _rolls(case, wanted, pods))
+    rolls = _rolls(case, wanted, pods)
+    course = course_of(cluster, observed, case.context, rosters, rolls, founded=_may_be_founded(case))
     if course.shapes:
         case = replace(case, context=replace(case.context, shapes=course.shapes))
         wanted = build(cluster, case.context)
@@ -102,7 +104,8 @@ def decide(
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook.then(course.outlook).then(case.online.outlook), rosters)
+    case = replace(case, course=course, rolls=rolls)
+    return _assembled(case, wanted, outlook.then(course.outlook).then(case.online.outlook))
 
 
 def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
@@ -159,10 +162,10 @@ def _unbuildable(failure: Exception) -> Finding:
     )
 
 
-def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters) -> Decision:
-    held = _held(case, wanted, rosters)
+def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
+    held = _held(case)
     gates = _gate_waits(held)
-    guards = _guards(case, wanted, rosters)
+    guards = _guards(case, wanted)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
@@ -192,6 +195,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         + outlook.findings,
         held=held,
         changes=changes,
+        rollout=case.course.record,
         fingerprint=_fingerprint(apply, prune, outlook.step),
         pace=None if outlook.step or other_waits else outlook.pace,
         online=case.online.seen,
@@ -224,7 +228,7 @@ def _rolled(step: Step | None) -> str:
     return step.fact("component") if step is not None else ""
 
 
-def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
+def _held(case: _Case) -> dict[str, str]:
     """Four gates. A warehouse needs a cluster that can have warehouses. Backends, compute nodes and autoscaler: a
     frontend leads, shown by SQL and not by readiness; on request all frontends have been rolled out. And every
     component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
@@ -240,25 +244,25 @@ def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
     if reason := obstacle(case.cluster, case.observed):
         return dict.fromkeys(case.context.components, reason)
     if view is not None and view.leader is not None:
-        return _waiting_for_rollout(case, wanted, rosters) | missing
+        return _waiting_for_rollout(case) | missing
     return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
 
 
-def _waiting_for_rollout(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
-    """As the official operator's: asked for by the spec, and of backends and compute nodes."""
-    desired = stateful_sets(wanted).get("fe")
-    if desired is None or not case.cluster.spec.wait_for_full_rollout:
+def _waiting_for_rollout(case: _Case) -> dict[str, str]:
+    """As the official operator's: asked for by the spec, and of backends and compute nodes. Where a release changes,
+    the order that it needs goes first."""
+    frontends = case.rolls.get("fe")
+    if frontends is None or not case.cluster.spec.wait_for_full_rollout or case.course.direction == Direction.UPGRADE:
         return {}
-    pods = [slot.pod for slot in rosters.fe.slots if slot.pod is not None]
-    if is_rolled_out(desired, case.workloads.get("fe"), pods):
+    if is_rolled_out(frontends):
         return {}
     return {name: WAITS_FOR_ROLLOUT for name in case.context.components if name in ("be", "cn")}
 
 
-def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, Finding], ...]:
+def _guards(case: _Case, wanted: Objects) -> tuple[tuple[str, Finding], ...]:
     """What stands between a changed spec and the data or the quorum, by component."""
-    desired = stateful_sets(wanted)
-    found = guarded(
+    desired = stateful_sets(wanted) | {name: roll.desired for name, roll in case.rolls.items()}
+    return guarded(
         StorageScene(
             cluster=case.cluster,
             wanted=desired,
@@ -269,12 +273,6 @@ def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, 
             founded=_may_be_founded(case),
         )
     )
-    frontends = case.workloads.get("fe")
-    if frontends is not None and "fe" in desired and _may_be_founded(case):
-        waiting = frontends_must_wait(case.cluster, rosters.fe, case.observed.view)
-        if waiting is not None and template_changes(desired["fe"], frontends):
-            found += (("fe", waiting),)
-    return found
 
 
 def _may_be_founded(case: _Case) -> bool:

@@ -124,6 +124,7 @@ class Decision:
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
     online: what the status is to remember of parameters that are set while frontends run.
+    rollout: what the status is to remember of a roll; empty: nothing is rolled.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
@@ -137,6 +138,7 @@ class Decision:
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
     pace: float | None = None
+    rollout: Mapping[str, Any] = field(default_factory=dict)
     released: bool = False
     online: str = ""
 

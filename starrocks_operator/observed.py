@@ -137,6 +137,20 @@ class FrontendAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Health:
+    """How the tablets are, and what is going on with them; None: this release does not tell.
+
+    unhealthy: tablets that lack good copies. clones: those that are being copied, or wait for it. backups: running
+    backup and restore jobs. fewest_copies: the fewest replicas that any partition shall have.
+    """
+
+    unhealthy: int | None = None
+    clones: int | None = None
+    backups: int | None = None
+    fewest_copies: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrontendView:
     """The members as FE tells them, at one moment.
 
@@ -160,6 +174,7 @@ class FrontendView:
     blacklists: Mapping[str, frozenset[str]] | None = None
     login: str = ""  # how the leader let us in: see Login
     root: str = ""  # how it lets root in; empty: not asked
+    health: Health | None = None  # None: not asked
     features: frozenset[str] | None = None  # what the leader says it can do; None: not asked, or no answer
     edition: str = ""  # of the credentials that were used
     parameters: Mapping[str, Mapping[str, Parameter]] | None = None  # by pod and key; None: not asked
@@ -171,6 +186,8 @@ class Questions:
 
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
         by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
+    health: how the tablets are. copies: the fewest replicas that any partition has. jobs_port: where it is asked for
+        its running jobs; 0: nowhere.
     http_port: where its features are asked for; 0: nowhere.
     parameters: to be answered by every frontend, what it has for them.
     """
@@ -179,6 +196,9 @@ class Questions:
     replication: bool = False
     blacklists: bool = False
     root: bool = False
+    health: bool = False
+    copies: bool = False
+    jobs_port: int = 0
     http_port: int = 0
     parameters: tuple[str, ...] = ()
 

@@ -97,6 +97,7 @@ class Looks:
         more |= {"http"} if questions.http_port != subject.questions.http_port else set()
         more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
         more |= set(questions.parameters) - set(subject.questions.parameters)
+        more |= {"health"} if questions.health > subject.questions.health else set()
         changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
         subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
         self.settle(key, settled=settled)
@@ -213,7 +214,7 @@ def digest(view: FrontendView) -> int:
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
     lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
-    accounts = (view.login, view.root, view.edition, view.features)
+    accounts = (view.login, view.root, view.edition, view.features, view.health)
     parameters = None if view.parameters is None else repr(sorted(view.parameters.items()))
     return hash((parameters, answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from lab.rehearsal.controllers import NOTICE, Controllers
+from lab.rehearsal.controllers import NOTICE, Controllers, pods_of
 from lab.rehearsal.gate import Gate, KilledError, listing
 from lab.rehearsal.invariants import HUMAN, Invariants
 from lab.rehearsal.kubernetes import Json, Kubernetes
@@ -15,6 +15,7 @@ from lab.simulator.model import Outcome, Session, Timing
 from lab.simulator.model.surroundings import named_loss
 from lab.simulator.model.world import Options
 from lab.simulator.stage import Stage
+from starrocks_operator.membership.pods import REVISION_LABEL
 from starrocks_operator.observed import ObjectKey, Raw
 
 NAME = "sample"
@@ -188,6 +189,17 @@ class Rehearsal:
         metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
         self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
 
+    def release(self, version: str, *components: str) -> None:
+        """A person wants another release of these components; of all, if none is named."""
+        for component in components or ("fe", "be", "cn"):
+            if _FIELDS[component] in self.raw["spec"]:
+                self.edit(component, image=f"starrocks/{component}-ubuntu:{version}")
+
+    def revisions(self, component: str) -> dict[str, str]:
+        """The revision of each pod."""
+        pods = (raw["metadata"] for raw in pods_of(self.kubernetes, component))
+        return {metadata["name"]: metadata["labels"][REVISION_LABEL] for metadata in pods}
+
     def lose_status(self) -> None:
         """The resource comes back from a backup, without its status."""
         self.kubernetes.put({name: value for name, value in self.raw.items() if name != "status"}, by=HUMAN)
@@ -205,8 +217,10 @@ class Rehearsal:
         self.invariants.excuse()
         return outcome
 
-    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6) -> None:
-        self.stage.database(NAME).tablets.create_table("db", name, replication=replication, tablets=tablets)
+    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6, written: bool = False) -> None:
+        """written: loads come in all the time, so that a backend that is away misses some."""
+        made = self.stage.database(NAME).tablets
+        made.create_table("db", name, replication=replication, tablets=tablets, written=written)
 
     def tablets_beyond(self, component: str, replicas: int) -> int:
         """Tablets on nodes with an ordinal of `replicas` or more."""
@@ -259,6 +273,16 @@ class Rehearsal:
         tablets = [tablet for tablet in database.tablets.tablets.values() if not tablet.given_up]
         unhealthy = [tablet for tablet in tablets if database.tablets.unhealthy(tablet)]
         assert not unhealthy, f"{len(unhealthy)} tablets lack copies"
+        self._assert_rolled_out()
+
+    def _assert_rolled_out(self) -> None:
+        """All pods have the wanted revision, and no StatefulSet remembers a roll."""
+        for key, raw in self.kubernetes.objects.items():
+            if key.kind == "StatefulSet":
+                component = key.name.removeprefix(f"{NAME}-")
+                revisions = set(self.revisions(component).values()) - {raw["status"]["updateRevision"]}
+                at_rest = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+                assert (revisions, raw["spec"]["updateStrategy"]) == (set(), at_rest), f"{key}\n{self.story()}"
 
     def _timestamp(self) -> str:
         moment = self.stage.world.wall(self.stage.world.now)

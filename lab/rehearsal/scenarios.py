@@ -92,6 +92,51 @@ def _given_up(rehearsal: Rehearsal) -> None:
     assert rehearsal.stage.world.consented, rehearsal.story()
 
 
+def _labelled(rehearsal: Rehearsal, value: str, *components: str) -> None:
+    for component in components:
+        rehearsal.edit(component, podLabels={"round": value})
+
+
+def _rolled(rehearsal: Rehearsal) -> None:
+    """Every pod is replaced."""
+    _labelled(rehearsal, "1", "fe", "be", "cn")
+    rehearsal.until_settled()
+
+
+def undone(component: str, *, after: int) -> Play:
+    """A roll is taken back when so many pods are new."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        old = rehearsal.revisions(component)
+        _labelled(rehearsal, "1", component)
+        rehearsal.until(lambda: len(rehearsal.revisions(component).items() - old.items()) >= after, "pods to be new")
+        rehearsal.edit(component, podLabels={})
+        rehearsal.until_settled()
+        assert rehearsal.revisions(component) == old, rehearsal.story()
+
+    return play
+
+
+def _released(version: str) -> Play:
+    """All components get another release."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        rehearsal.release(version)
+        rehearsal.until_settled()
+
+    return play
+
+
+def _fixed(rehearsal: Rehearsal) -> None:
+    """A release that does not start stops at the first pod, and the next one rolls over it."""
+    old = rehearsal.revisions("be")
+    rehearsal.release("3.3.9-broken", "be")
+    rehearsal.let(120)
+    assert len(rehearsal.revisions("be").items() - old.items()) == 1, rehearsal.story()
+    rehearsal.release("3.3.10", "be")
+    rehearsal.until_settled()
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "bring-up": Scenario(play=_nothing, founded=False),
     "frontend-volume-lost": Scenario(play=_lost_frontend),
@@ -106,6 +151,12 @@ SCENARIOS: Mapping[str, Scenario] = {
         cluster={"fe": 3, "fe-observer": 2, "be": 3, "cn": 1},
     ),
     "backend-given-up": Scenario(play=_given_up, cluster={"fe": 3, "be": 4, "cn": 0}),
+    "rolled": Scenario(play=_rolled),
+    "rolled-backends-undone": Scenario(play=undone("be", after=1)),
+    "rolled-frontends-undone": Scenario(play=undone("fe", after=2)),
+    "upgraded": Scenario(play=_released("3.4.2")),
+    "downgraded": Scenario(play=_released("3.3.5")),
+    "broken-and-fixed": Scenario(play=_fixed),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
 }

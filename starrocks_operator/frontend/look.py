@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.features import features_of
+from starrocks_operator.frontend.health import health_of
 from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.frontend.rows import (
     Record,
@@ -40,6 +41,7 @@ from starrocks_operator.observed import (
     FrontendAnswer,
     FrontendRow,
     FrontendView,
+    Health,
     Login,
     Outcome,
     Parameter,
@@ -61,6 +63,7 @@ class Testimony:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklist: frozenset[str] | None = None
+    health: Health | None = None
     login: str = ""
     root: str = ""
     parameters: Mapping[str, Parameter] | None = None
@@ -109,6 +112,7 @@ def look(
         parameters=_parameters_of_all(testimonies, left_alone, last) if questions.parameters else None,
         login=leader.login if leader else "",
         root=leader.root if leader else "",
+        health=leader.health if leader else None,
         features=features_of(leader.endpoint.address, questions.http_port)
         if leader is not None and questions.http_port
         else None,
@@ -188,6 +192,7 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             settings=_settings(connection, questions.settings),
             replication=_replication(connection) if questions.replication else None,
             blacklist=blacklist,
+            health=health_of(connection, questions) if questions.health else None,
             login=connection.login,
             root=connection.root_login() if questions.root else "",
             parameters=parameters,

@@ -21,6 +21,11 @@ SHOW_SETTING = "ADMIN SHOW FRONTEND CONFIG LIKE '{key}'"
 SHOW_BLACKLIST = "SHOW COMPUTE NODE BLACKLIST"
 """Answered by every frontend from its own memory; releases before 4.0 do not know it."""
 
+STATISTIC = "SHOW PROC '/statistic'"
+BALANCE = "SHOW PROC '/cluster_balance'"
+
+FEWEST_REPLICAS = "SELECT MIN(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta"
+
 MOST_REPLICAS = (
     "SELECT MAX(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta WHERE DB_NAME <> '_statistics_'"
 )

@@ -19,7 +19,8 @@ from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.observed import Children, Observed, Outcome, Questions
 
 STALL_SECONDS = "starrocks.com/stall-seconds"
-"""Annotation: how long a leaving backend may lose no tablet until `ScaleInStalled` is said."""
+"""Annotation: how long a leaving backend may lose no tablet until `ScaleInStalled` is said; and how long no pod may be
+replaced in a roll until `RolloutStalled` is."""
 
 DRAIN_SECONDS = "starrocks.com/query-drain-seconds"
 """Annotation: how long a leaving compute node may take to finish its queries."""
@@ -42,9 +43,14 @@ def node_ground(
         blacklists=view.blacklists if view else None,
         unheard=view is not None and any(answer.outcome != Outcome.ANSWERED for answer in view.answers),
         drain=_seconds(cluster.annotations, DRAIN_SECONDS, DEFAULT_DRAIN),
-        stall=_seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL),
+        stall=stall_of(cluster),
         named=NamedLoss.of(cluster),
     )
+
+
+def stall_of(cluster: StarRocksCluster) -> timedelta:
+    """How long nothing may move until it is said."""
+    return _seconds(cluster.annotations, STALL_SECONDS, DEFAULT_STALL)
 
 
 def backend_kind(context: Context) -> Kind:
@@ -57,9 +63,13 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
     """What the leader is asked besides its members: everything before backends are told to leave, or if one gets
     nowhere; while they do leave, only what must be noticed when a frontend forgets it. http_port: FE's, at which those
     of a warehouse are asked whether there can be one."""
+    asked = _questions_of(cluster, children)
     if cluster.warehouse:
-        return replace(_questions_of(cluster, children), http_port=http_port)
-    return _questions_of(cluster, children)
+        return replace(asked, http_port=http_port)
+    if cluster.status is None or not cluster.status.rollout:
+        return asked
+    claims = (children.get("StatefulSet", stateful_set_name(cluster, "be")) or {}).get("spec") or {}
+    return replace(asked, health=True, copies=not claims.get("volumeClaimTemplates"), jobs_port=http_port)
 
 
 def _questions_of(cluster: StarRocksCluster, children: Children) -> Questions:

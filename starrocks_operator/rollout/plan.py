@@ -2,61 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
 
-from starrocks_operator.decision import Context
+from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import Outlook, Rosters
+from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
-from starrocks_operator.rollout.gates import Scene, objection
+from starrocks_operator.rollout.gates import Objection, objection
+from starrocks_operator.rollout.order import Turn, next_turn
+from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
-from starrocks_operator.rollout.roll import Method, Roll, RollPod
+from starrocks_operator.rollout.roll import Method, Roll
+from starrocks_operator.rollout.rows import has_joined, row_of, started
+from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
+from starrocks_operator.rollout.versions import Course as Versions
+from starrocks_operator.rollout.versions import Direction, version_course
+from starrocks_operator.step import Step
 
-ORDER = ("be", "cn", "fe-observer", "fe")
+BEING_MADE = "NewGenerationAlive"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """outlook: the next step, waits and findings. shapes: what StatefulSets must have now, by component."""
+    """outlook: the next step, waits and findings. shapes: what StatefulSets must have now, by component.
+
+    record: what the status is to remember of the roll; empty: nothing is rolled. direction: of the releases.
+    """
 
     outlook: Outlook = field(default_factory=Outlook)
     shapes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
+    direction: Direction = Direction.SAME
 
 
 def course_of(
-    cluster: StarRocksCluster, observed: Observed, context: Context, rosters: Rosters, rolls: Mapping[str, Roll]
+    cluster: StarRocksCluster,
+    observed: Observed,
+    context: Context,
+    rosters: Rosters,
+    rolls: Mapping[str, Roll],
+    *,
+    founded: bool = True,
 ) -> Course:
-    """What a roll does next. While nothing is rolled this costs next to nothing."""
-    outlook, withdrawn = Outlook(), set()
-    for name in ORDER:
-        roll = rolls.get(name)
-        if roll is None or roll.method == Method.OWNER or not roll.open:
-            continue
-        target = _next(roll)
-        if target is None:
-            outlook = outlook.then(Outlook(waits=(f"{name}: the last of its pods is being replaced",)))
-            break
-        scene = Scene(cluster=cluster, observed=observed, context=context, rosters=rosters, roll=roll, target=target)
-        why = objection(scene)
-        if why is not None:
-            withdrawn.add(name)
-            outlook = outlook.then(Outlook(waits=(f"pod {target.name} is to be replaced, but not yet: {why[1]}",)))
-            break
-        reason = f"Pod {target.name} is replaced: its template has changed."
-        step = replacement(roll, target, reason=reason)
-        outlook = outlook.then(Outlook(step=step, waits=(f"pod {target.name} is being replaced",)))
-        break
-    shapes = {
-        name: shape.document()
-        for name, roll in rolls.items()
-        if (shape := shape_of(roll, observed.revisions, withdraw=name in withdrawn)).document()
-    }
-    return Course(outlook=outlook, shapes=shapes)
+    """What a roll does next. While nothing is rolled this costs next to nothing. founded: whether there may be anything
+    to lose."""
+    owned = Outlook(findings=tuple(_left_to_owners(rolls)))
+    if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
+        return Course(outlook=owned, shapes=_shapes(rolls, observed, None))
+    course = _Judge(cluster, observed, context, rosters, rolls, founded).course()
+    return replace(course, outlook=owned.then(course.outlook))
 
 
-def _next(roll: Roll) -> RollPod | None:
-    if any(not pod.pod.ready for pod in roll.pods if pod.new):
+@dataclass(frozen=True)
+class _Judge:
+    cluster: StarRocksCluster
+    observed: Observed
+    context: Context
+    rosters: Rosters
+    rolls: Mapping[str, Roll]
+    founded: bool
+
+    def course(self) -> Course:
+        versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
+        turn = next_turn(
+            self.rolls,
+            self.rosters,
+            self.observed.view,
+            now=self.observed.now,
+            direction=versions.direction,
+            frontends_first=self.cluster.spec.wait_for_full_rollout,
+        )
+        record = self._seen(self._record())
+        if versions.finding is not None and (turn is None or not turn.broken):
+            return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
+        if turn is None:
+            return self._waiting(record, versions, "the last of the pods is being replaced", BEING_MADE)
+        scene = self._scene(turn, versions, record)
+        obstacle = _unfinished(turn) or objection(scene)
+        name = turn.target.name
+        if obstacle is not None:
+            wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
+            return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
+        record = record.turned_to(turn.roll.component, name, started(scene.row))
+        step = replacement(turn.roll, turn.target, reason=f"Pod {name} is replaced: {_reason(turn)}.")
+        return self._course(
+            replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
+        )
+
+    def _record(self) -> Record:
+        view = self.observed.view
+        health = view.health if view else None
+        ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]
+        return record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
+
+    def _seen(self, record: Record) -> Record:
+        """When FE first showed the pod that was replaced last as a new, living process."""
+        roll, view = self.rolls.get(record.component), self.observed.view
+        item = next((pod for pod in (roll.pods if roll else ()) if pod.name == record.pod), None)
+        if roll is None or item is None or view is None or not item.new:
+            return record
+        row = row_of(self.rosters, roll.component, item)
+        alive = item.pod.ready and has_joined(row) and started(row) != record.started
+        return replace(record, seen=(record.seen or view.asked_at) if alive else None)
+
+    def _scene(self, turn: Turn, versions: Versions, record: Record) -> Scene:
+        return Scene(
+            cluster=self.cluster,
+            observed=self.observed,
+            context=self.context,
+            rosters=self.rosters,
+            rolls=self.rolls,
+            roll=turn.roll,
+            target=turn.target,
+            versions=versions,
+            record=record,
+            broken=turn.broken or not self.founded,
+            founded=self.founded,
+        )
+
+    def _waiting(
+        self, record: Record, versions: Versions, wait: str, gate: str, *, why: str = "", finding: Finding | None = None
+    ) -> Course:
+        record = replace(record, gate=gate)
+        findings: tuple[Finding, ...] = () if finding is None else (finding,)
+        words = wait or f"no pod is replaced: see {gate}"
+        late = _stalled(record, why or words, self.observed.now, stall_of(self.cluster)) if finding is None else None
+        findings += () if late is None else (late,)
+        return self._course(record, versions, Outlook(waits=(words,), findings=findings))
+
+    def _course(self, record: Record, versions: Versions, outlook: Outlook) -> Course:
+        return Course(
+            outlook=outlook,
+            shapes=_shapes(self.rolls, self.observed, outlook.step),
+            record=record.document(),
+            direction=versions.direction,
+        )
+
+
+def _unfinished(turn: Turn) -> Objection | None:
+    """One pod after the other: those that are being made come first. Broken ones cannot wait for each other."""
+    roll = turn.roll
+    if turn.broken:
         return None
-    return roll.old[-1] if roll.old else None
+    going = [pod.name for pod in roll.pods if pod.pod.deleting and pod.name != turn.target.name]
+    there = {pod.ordinal for pod in roll.pods}
+    made = [f"{roll.name}-{ordinal}" for ordinal in range(roll.replicas) if ordinal not in there]
+    if going or made:
+        return Objection(gate=BEING_MADE, why=f"pod {(going or made)[0]} is being made anew")
+    return None
+
+
+def _reason(turn: Turn) -> str:
+    return "it is broken as it is, and its template has changed" if turn.broken else "its template has changed"
+
+
+def _stalled(record: Record, why: str, now: datetime, patience: timedelta) -> Finding | None:
+    if now - record.since < patience:
+        return None
+    return Finding(
+        reason="RolloutStalled",
+        message=f"Since {record.since:%Y-%m-%d %H:%M} UTC no pod has been replaced ({record.done} of {record.total} "
+        f"are as wanted). {record.gate} objects: {why}. Nothing is forced; it goes on when this is resolved, and "
+        "putting the spec back takes the change back. docs/operate.md tells what each gate is for, and how to switch "
+        "it off.",
+        degraded=True,
+    )
+
+
+def _left_to_owners(rolls: Mapping[str, Roll]) -> Iterator[Finding]:
+    for name, roll in rolls.items():
+        if roll.method == Method.OWNER and roll.old:
+            count = f"{len(roll.old)} pod{'' if len(roll.old) == 1 else 's'}"
+            yield Finding(
+                reason="PodsWaitForOwner",
+                message=f"{name}: {count} of an older template ({', '.join(pod.name for pod in roll.old[:5])}) are "
+                "replaced by their owner, as updateStrategy OnDelete says: delete them one by one.",
+                remark=True,
+            )
+
+
+def _shapes(rolls: Mapping[str, Roll], observed: Observed, step: Step | None) -> dict[str, Mapping[str, object]]:
+    """What is offered to a pod whose turn it is not any more is taken back."""
+    told = (step.fact("component"), step.target) if step else ("", "")
+    return {
+        name: document
+        for name, roll in rolls.items()
+        if (document := shape_of(roll, observed.revisions, withdraw=told != (name, roll.offered_to[0])).document())
+    }

@@ -47,6 +47,10 @@ class AnyOrder(RuleBasedStateMachine):
     def wish_compute_nodes(self, count: int) -> None:
         self.world.wish(cn=count)
 
+    @rule(component=st.sampled_from(["fe", "be", "cn"]), label=st.sampled_from(["1", "2"]))
+    def another_template(self, component: str, label: str) -> None:
+        self.world.edit(component, podLabels={"round": label})
+
     # -- time --------------------------------------------------------------------------------------------------
 
     @rule(seconds=st.sampled_from([1.0, 3.0, 10.0, 30.0, 120.0]))

@@ -120,6 +120,28 @@ def test_the_last_good_copy_is_the_last_copy(stage: Stage, database: Database) -
     assert "only copies that missed loads" in stage.world.losses[0].text
 
 
+def test_a_backend_that_hangs_misses_loads_like_one_that_is_away(stage: Stage, database: Database) -> None:
+    database.tablets.create_table("db", "t", replication=3, tablets=6, written=True)
+    stage.fault("c-be-0", "hang")
+    stage.after(2)
+    assert unhealthy(stage) == 6
+    stage.fault("c-be-0", "resume")
+    stage.until(lambda: unhealthy(stage) == 0, "the repair")
+
+
+def test_without_a_leader_nothing_is_loaded(database: Database, stage: Stage) -> None:
+    database.tablets.create_table("db", "t", replication=3, tablets=6, written=True)
+    for pod in ("c-fe-0", "c-fe-1", "c-fe-2"):
+        stage.fault(pod, "kill")
+    stage.fault("c-be-0", "hang")
+    stage.after(60)
+    stage.fault("c-be-0", "resume")
+    for pod in ("c-fe-0", "c-fe-1", "c-fe-2"):
+        stage.fault(pod, "resume")
+    stage.until(lambda: database.leader is not None and database.leader.serving, "a leader")
+    assert unhealthy(stage) == 0
+
+
 def test_one_load_by_hand(stage: Stage, database: Database) -> None:
     table = database.tablets.create_table("db", "t", replication=3, tablets=4)
     stage.delete_pod("c-be-0")
