@@ -99,8 +99,7 @@ def test_an_old_pod_comes_back_with_the_old_content_and_reverting_restarts_nobod
     space.wait(lambda: not alive(space, "one-be-0"), "one", "to see a backend dead")
     space.patch("StarRocksCluster", "one", configured("starRocksBeSpec", sys_log_level="WARNING"))
     space.wait(lambda: mounted(template(space, "one-be")) != name, "one", "to have the new template")
-    space.delete("Pod", "one-be-1")
-    space.wait(lambda: "one-be-1" in pods(space, "one-be-"), "one", "to have its pod again")
+    renew(space, "one-be-1")
     assert mounted(space.get("Pod", "one-be-1")) == name
     space.patch("StarRocksCluster", "one", configured("starRocksBeSpec", sys_log_level="INFO"))
     space.wait(lambda: mounted(template(space, "one-be")) == name, "one", "to have the former template")
@@ -110,6 +109,13 @@ def test_an_old_pod_comes_back_with_the_old_content_and_reverting_restarts_nobod
     assert {pod: uid for pod, uid in after.items() if pod != "one-be-1"} == {
         pod: uid for pod, uid in before.items() if pod != "one-be-1"
     }
+
+
+def renew(space: Space, pod: str) -> None:
+    """Delete a pod, and wait for the one that takes its place."""
+    was = uids(space, pod)[pod]
+    space.delete("Pod", pod, wait=False)
+    space.wait(lambda: uids(space, pod).get(pod, was) != was, "one", f"to have pod {pod} again")
 
 
 def template(space: Space, name: str) -> Document:
@@ -136,8 +142,7 @@ def test_a_parameter_that_may_change_is_set_on_every_frontend_without_a_restart(
     space.wait_ready("one")
     assert uids(space, "one-fe-") == before
     follower = next(row["name"] for row in space.status("one")["members"] if row.get("role") == "FOLLOWER")
-    space.delete("Pod", follower)  # it starts with its file, which has the former value
-    space.wait(lambda: uids(space, "one-fe-").get(follower, before[follower]) != before[follower], "one", "a new pod")
+    renew(space, follower)  # it starts with its file, which has the former value
     space.wait_ready("one")
     space.wait(lambda: parameter(space, follower, "qe_max_connection") == "512", "one", "to have told it again")
     unchanged = {pod: uid for pod, uid in uids(space, "one-fe-").items() if pod != follower}
@@ -200,9 +205,26 @@ def test_by_hand_it_is_said_which_pods_run_with_an_older_file(space: Space) -> N
     space.apply(file_of("sys_log_level = WARNING\n"))
     space.wait(lambda: "one-be-0, one-be-1 may still run" in str(space.status("one")["conditions"]), "one", "to say so")
     for pod in sorted(before):
-        space.delete("Pod", pod)
-        space.wait(lambda: len(pods(space, "one-be-")) == 2, "one", "to have its pod again")
+        renew(space, pod)
         space.wait_ready("one")
     space.wait(lambda: "may still run" not in str(space.status("one")["conditions"]), "one", "to have nothing pending")
     annotations = template(space, "one-be")["metadata"].get("annotations") or {}
     assert "starrocks.com/configuration-hash" not in annotations
+
+
+def test_a_bad_configuration_stops_at_the_first_pod_and_the_fix_rolls(space: Space) -> None:
+    space.apply(with_config(be=3, backends={"sys_log_level": "INFO"}))
+    space.wait_ready("one")
+    before = uids(space, "one-be-")
+    space.patch("StarRocksCluster", "one", configured("starRocksBeSpec", crash_on_start="true"))
+    space.wait(lambda: "PodsFailing" in space.reasons("one"), "one", "to have a pod that fails")
+    (replaced,) = (pod for pod, uid in uids(space, "one-be-").items() if before[pod] != uid)
+    good = next(pod for pod in sorted(before) if pod != replaced)
+    space.fault(good, "crash")  # it restarts with the content that it had
+    space.wait(lambda: alive(space, good), "one", "to have it back", patience=60)
+    assert {pod: uid for pod, uid in uids(space, "one-be-").items() if pod != replaced} == {
+        pod: uid for pod, uid in before.items() if pod != replaced
+    }
+    space.patch("StarRocksCluster", "one", configured("starRocksBeSpec", crash_on_start=None, sys_log_level="WARNING"))
+    space.wait_ready("one")
+    assert not set(uids(space, "one-be-").values()) & set(before.values())
