@@ -41,9 +41,12 @@ class Online:
 
 
 def differing(one: Settled) -> dict[str, str]:
-    """The parameters in which the wanted configuration differs from the live one, if all of them could be set online;
-    none if they could not: one that is left out has a default that nobody tells, and a secret is in no statement."""
-    if one.refusal or not one.inline or one.former is None or one.inline == one.live:
+    """The parameters in which the wanted configuration differs from the live one, if all of them could be set online.
+
+    None if they could not: one that is left out has a default that nobody tells, and a secret is in no statement. And
+    none in a roll: while one frontend after the other is replaced, the live template is the former one in between.
+    """
+    if one.refusal or one.begun or not one.inline or one.former is None or one.inline == one.live:
         return {}
     if COMPONENTS[one.component].process != "fe" or set(one.former) - set(one.properties):
         return {}

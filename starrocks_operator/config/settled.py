@@ -33,8 +33,8 @@ class Settled:
     template mounts. properties: what is in the file. former: what is in the live one, if that is known. accepted: the
     entries that must stay. base, now: hashes of the user's file, see Context.files; latest: of its text at present;
     in_force: of what new pods are told. changed: when the file was changed last.
-    missing: the user's file is not there. refusal: why the wanted one is not taken. held: without it nothing can be
-    made of the spec.
+    missing: the user's file is not there. begun: a pod has the wanted ConfigMap already. refusal: why the wanted one
+    is not taken. held: without it nothing can be made of the spec.
     """
 
     component: str
@@ -49,6 +49,7 @@ class Settled:
     in_force: str = ""
     changed: str = ""
     missing: bool = False
+    begun: bool = False
     refusal: str = ""
     held: bool = False
 
@@ -138,7 +139,8 @@ def _against(
     if accepted is None and not _has_file(component, spec, template):
         accepted = {}
     on_file = bool(wanted.latest)
-    one = replace(wanted, live=live, former=former, base=base if on_file else "", in_force=shown or base)
+    begun = bool(wanted.inline) and any(mounted_inline(pod) == wanted.inline for pod in children.of_kind("Pod"))
+    one = replace(wanted, begun=begun, live=live, former=former, base=base if on_file else "", in_force=shown or base)
     if wanted.missing:
         return replace(one, properties=accepted or {}, accepted=accepted or {})
     if wanted.refusal:

@@ -130,3 +130,15 @@ def test_with_another_change_of_the_template_it_goes_into_the_file() -> None:
     names = [item["metadata"]["name"] for item in decision.apply["fe"] if item["kind"] == "ConfigMap"]
     assert any("config" in name for name in names)
     assert decision.online == ""
+
+
+def test_a_roll_that_has_begun_goes_on() -> None:
+    world = changed(sys_log_dir="/x")
+    tell(world, {"sys_log_dir": ["/opt", "/opt", "/opt"]}, mutable=False)
+    wanted = world.decide().context.configurations["fe"]
+    volume = {"name": "starrocks-configuration", "configMap": {"name": wanted}}
+    world.get("Pod", "sample-fe-2")["spec"]["volumes"] = [volume]
+    world.answers.clear()
+    world.look()
+    assert asked(world) == ()
+    assert world.decide().context.configurations["fe"] == wanted
