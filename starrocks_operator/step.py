@@ -38,6 +38,7 @@ class StepKind(StrEnum):
     RESTORE_SETTING = "RestoreSetting"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SET_FRONTEND_CONFIG = "SetFrontendConfig"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     SLEEP_STATEFUL_SET = "SleepStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
@@ -79,7 +80,7 @@ LOCAL_STEPS = frozenset(
 """Steps that every frontend must be told by itself, since none passes them on."""
 
 HOLDING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.HOLD_SETTING})
-SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING}
+SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING, StepKind.SET_FRONTEND_CONFIG}
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 
 ACCOUNT_STEPS = frozenset(
