@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.audit import Write
+from lab.membership_statements import ADDRESS, DROP_WAREHOUSE, STATEMENT, STEPS, TARGET
 from lab.roll_watch import RollWatch
 from lab.whose import (
     COMPONENT,
@@ -22,30 +23,19 @@ from lab.whose import (
     given_up,
     is_of,
     member_of,
+    not_alone,
     not_empty,
+    owner_of,
+    still_needed,
     uid_asked,
     warehouse_of,
 )
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
+REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
 HIBERNATE = "starrocks.com/hibernate"
 BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
-STATEMENT = re.compile(
-    r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
-    r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
-    re.IGNORECASE,
-)
-TARGET = re.compile(r"[\"']([^\"']+)[\"']")
-ADDRESS = re.compile(r"[\d.]+:\d+")
-DROP_WAREHOUSE = re.compile(r"DROP\s+WAREHOUSE\s+IF\s+EXISTS\s+(\w+)", re.IGNORECASE)
-STEPS = {
-    ("DROP", "FOLLOWER"): "DropFollower",
-    ("DROP", "OBSERVER"): "DropObserver",
-    ("DROP", "BACKEND"): "DropBackend",
-    ("DROP", "COMPUTE NODE"): "DropComputeNode",
-    ("DECOMMISSION", "BACKEND"): "DecommissionBackend",
-}
 
 
 @dataclass
@@ -132,7 +122,7 @@ class Judge:
             return
         if write.verb.startswith("delete"):
             rule: Callable[[Write], Iterator[str]] | None = {
-                "statefulsets": self._never,
+                "statefulsets": self._orphaned,
                 "persistentvolumeclaims": self._claim,
                 "pods": self._pod,
             }.get(write.resource)
@@ -143,8 +133,10 @@ class Judge:
             if before is not None and after < before:
                 yield from self._shrink(write, before, after)
 
-    def _never(self, _write: Write) -> Iterator[str]:
-        yield "I2: a StatefulSet is never deleted"
+    def _orphaned(self, write: Write) -> Iterator[str]:
+        """Only to be made anew around its pods, which stay, as do their volumes."""
+        yield from not_alone(write)
+        yield from self._unannounced((write.namespace, owner_of(write)), "OrphanStatefulSet", write.name)
 
     def _shrink(self, write: Write, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
@@ -184,6 +176,9 @@ class Judge:
 
     def _claim(self, write: Write) -> Iterator[str]:
         cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"
+        if not pod and self._noted.get((write.namespace, member_of(write)[0]), {}).get("kind") == "DeleteBackendVolume":
+            yield from self._backend_claim(write)
+            return
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
@@ -192,6 +187,12 @@ class Judge:
         if not cluster or pod in frontends_of(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
         yield from self._unannounced((write.namespace, cluster), "DeleteMetaVolume", write.name)
+
+    def _backend_claim(self, write: Write) -> Iterator[str]:
+        """Of a backend on which FE counts nothing, or whose very volume its owner has named."""
+        key = (write.namespace, member_of(write)[0])
+        yield from self._unannounced(key, "DeleteBackendVolume", write.name)
+        yield from still_needed(write, self._truth.get(key), named=self._orders.get(key, {}).get(REPLACED, ""))
 
     def _pod(self, write: Write) -> Iterator[str]:
         """To be made anew, to hand over, or because FE lists it no more; what else must be so, `RollWatch` knows."""

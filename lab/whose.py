@@ -63,3 +63,26 @@ def not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         if not (row["decommissioned"] and row["empty"]):
             state = "holds tablets" if not row["empty"] else "was never told to leave"
             yield f"I2: {pod} was taken away, and backend {row['id']} {state}"
+
+
+def owner_of(write: Any) -> str:
+    """The cluster that an object belongs to, by its label."""
+    answered = write.answered if isinstance(write.answered, Mapping) else {}
+    return str(((answered.get("metadata") or {}).get("labels") or {}).get(OWNER, ""))
+
+
+def not_alone(write: Any) -> Iterator[str]:
+    """Of a StatefulSet that was deleted: what went with it."""
+    asked = write.asked if isinstance(write.asked, Mapping) else {}
+    if asked.get("propagationPolicy") != "Orphan":
+        yield "I2: a StatefulSet was deleted with its pods"
+    if not uid_asked(write):
+        yield "I2: a StatefulSet was deleted without a uid"
+
+
+def still_needed(write: Any, truth: Mapping[str, Any] | None, *, named: str) -> Iterator[str]:
+    """Of a backend's claim that was deleted: whether FE counts tablets on it. named: `<pod>@<uid>` that may go."""
+    pod, uid = member_of(write)[1], uid_asked(write)
+    rows = [row for row in (truth or {}).get("nodes", ()) if row["host"].split(".")[0] == pod]
+    if named != f"{pod}@{uid}" and not (uid and all(row["empty"] for row in rows)):
+        yield f"I5: claim {write.name} was deleted with tablets on {pod}, and nobody named it"

@@ -26,7 +26,8 @@ from starrocks_operator.step import Step, StepKind
 class Deed:
     """One write. It is refused if the object is not the very one, and for an apply the very version, that was read.
 
-    verb: `apply` (server-side, with `manifest`) or `delete`.
+    verb: `apply` (server-side, with `manifest`), `patch` (a merge patch, with `manifest`), `delete`, or `orphan`
+        (deleted without what belongs to it). version: the resource version that was read; empty: any.
     """
 
     verb: str
@@ -35,9 +36,15 @@ class Deed:
     name: str
     uid: str
     manifest: Mapping[str, Any] | None = None
+    version: str = ""
 
 
-_DELETED = {StepKind.DELETE_META_VOLUME: "PersistentVolumeClaim", StepKind.DELETE_POD: "Pod"}
+_DELETED = {
+    StepKind.DELETE_META_VOLUME: "PersistentVolumeClaim",
+    StepKind.DELETE_POD: "Pod",
+    StepKind.ORPHAN_STATEFUL_SET: "StatefulSet",
+    StepKind.DELETE_BACKEND_VOLUME: "PersistentVolumeClaim",
+}
 
 
 def deed_of(step: Step, *, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:
@@ -46,13 +53,23 @@ def deed_of(step: Step, *, cluster: StarRocksCluster, observed: Observed, decisi
         return _shrunk(step, cluster, observed, decision)
     if step.kind in SHAPING_STEPS:
         return _reshaped(step, cluster, observed, decision)
+    if step.kind == StepKind.GROW_CLAIM:
+        return _grown(step, cluster, observed)
     if step.kind == StepKind.SLEEP_STATEFUL_SET:
         return _asleep(step, cluster, observed, decision)
     kind = _DELETED[step.kind]
     live = observed.children.get(kind, step.target)
     if live is None or live["metadata"].get("uid") != step.fact("uid"):
         return None
-    return Deed(verb="delete", kind=kind, namespace=cluster.namespace, name=step.target, uid=step.fact("uid"))
+    version = str(live["metadata"].get("resourceVersion", "")) if kind == "StatefulSet" else ""
+    return Deed(
+        verb="orphan" if kind == "StatefulSet" else "delete",
+        kind=kind,
+        namespace=cluster.namespace,
+        name=step.target,
+        uid=step.fact("uid"),
+        version=version,
+    )
 
 
 def workload_component(cluster: StarRocksCluster, name: str) -> str:
@@ -66,6 +83,8 @@ def is_done(step: Step, live: Raw | None) -> bool:
         return live is not None and str((live.get("spec") or {}).get("replicas")) == step.fact("to")
     if step.kind in SHAPING_STEPS:
         return live is not None and is_shaped(step, live)
+    if step.kind == StepKind.GROW_CLAIM:
+        return live is not None and requested(live) == step.fact("to")
     if step.kind == StepKind.SLEEP_STATEFUL_SET:
         return live is not None and (live.get("spec") or {}).get("replicas") == 0
     if live is None:
@@ -78,6 +97,26 @@ def _shrunk(step: Step, cluster: StarRocksCluster, observed: Observed, decision:
     component = workload_component(cluster, step.target)
     replicas = {**decision.context.replicas, component: int(step.fact("to"))}
     return _applied(cluster, observed, component, replace(decision.context, replicas=replicas)) if component else None
+
+
+def _grown(step: Step, cluster: StarRocksCluster, observed: Observed) -> Deed | None:
+    live = observed.children.get("PersistentVolumeClaim", step.target)
+    if live is None or live["metadata"].get("uid") != step.fact("uid") or requested(live) != step.fact("from"):
+        return None
+    return Deed(
+        verb="patch",
+        kind="PersistentVolumeClaim",
+        namespace=cluster.namespace,
+        name=step.target,
+        uid=step.fact("uid"),
+        version=str(live["metadata"].get("resourceVersion", "")),
+        manifest={"spec": {"resources": {"requests": {"storage": step.fact("to")}}}},
+    )
+
+
+def requested(claim: Raw) -> str:
+    """The size that a claim asks for."""
+    return str((((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}).get("storage", ""))
 
 
 def _asleep(step: Step, cluster: StarRocksCluster, observed: Observed, decision: Decision) -> Deed | None:

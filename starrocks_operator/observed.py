@@ -178,6 +178,7 @@ class FrontendView:
     health: Health | None = None  # None: not asked
     features: frozenset[str] | None = None  # what the leader says it can do; None: not asked, or no answer
     edition: str = ""  # of the credentials that were used
+    parameters: Mapping[str, Mapping[str, Parameter]] | None = None  # by pod and key; None: not asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +190,7 @@ class Questions:
     health: how the tablets are. copies: the fewest replicas that any partition has. jobs_port: where it is asked for
         its running jobs; 0: nowhere.
     http_port: where its features are asked for; 0: nowhere.
+    parameters: to be answered by every frontend, what it has for them.
     """
 
     settings: tuple[str, ...] = ()
@@ -200,6 +202,7 @@ class Questions:
     copies: bool = False
     jobs_port: int = 0
     http_port: int = 0
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,10 +224,23 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A component's configuration file as found in the user's ConfigMap; `missing` names what was not there."""
+    """A component's configuration file as found in the user's ConfigMap; `missing` names what was not there.
+
+    digest: the hash of its text. changed: when the ConfigMap was last written, as the API server tells it.
+    """
 
     properties: Mapping[str, str] = field(default_factory=dict)
     missing: str = ""
+    digest: str = ""
+    changed: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a frontend: its value there, and whether it can be set while the frontend runs."""
+
+    value: str
+    mutable: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,4 +270,7 @@ class Observed:
     accounts: Accounts = Accounts()
     cluster_problem: str = ""  # of a warehouse: why there are no frontends to join, if so
     revisions: Mapping[str, Raw] = field(default_factory=dict)  # ControllerRevisions that `rollout` asks for, by name
+    expandable: Mapping[str, bool | None] = field(default_factory=dict)
+    """Whether the StorageClasses of claims that are to grow let them; None: that cannot be seen. Others: not asked."""
+    mentioned: frozenset[str] | None = None  # ConfigMaps that ControllerRevisions mount; None: not looked
     departed: tuple[str, ...] = ()  # StarRocksWarehouses of this cluster that are gone, and which FE may still have

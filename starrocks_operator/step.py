@@ -38,12 +38,16 @@ class StepKind(StrEnum):
     RESTORE_SETTING = "RestoreSetting"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SET_FRONTEND_CONFIG = "SetFrontendConfig"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     SLEEP_STATEFUL_SET = "SleepStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
     REPLACE_POD = "ReplacePod"
     OFFER_TEMPLATE = "OfferTemplate"
+    GROW_CLAIM = "GrowClaim"
+    ORPHAN_STATEFUL_SET = "OrphanStatefulSet"
+    DELETE_BACKEND_VOLUME = "DeleteBackendVolume"
     SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
     ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
     CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
@@ -58,6 +62,9 @@ KUBERNETES_STEPS = frozenset(
         StepKind.DELETE_POD,
         StepKind.REPLACE_POD,
         StepKind.OFFER_TEMPLATE,
+        StepKind.GROW_CLAIM,
+        StepKind.ORPHAN_STATEFUL_SET,
+        StepKind.DELETE_BACKEND_VOLUME,
     }
 )
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
@@ -73,7 +80,7 @@ LOCAL_STEPS = frozenset(
 """Steps that every frontend must be told by itself, since none passes them on."""
 
 HOLDING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.HOLD_SETTING})
-SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING}
+SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING, StepKind.SET_FRONTEND_CONFIG}
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 
 ACCOUNT_STEPS = frozenset(

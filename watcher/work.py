@@ -20,6 +20,7 @@ from watcher.kube import ApiError, Kube
 from watcher.latecomers import Latecomers
 from watcher.logs import logger
 from watcher.looks import Looks
+from watcher.mentions import Mentions
 from watcher.metrics import EVENTS
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
@@ -31,6 +32,7 @@ from watcher.revisions import Revisions
 from watcher.runner import Runner
 from watcher.settings import Settings
 from watcher.status_writer import StatusWriter
+from watcher.storage_classes import StorageClasses
 from watcher.stream import Stream
 from watcher.trim import Raw
 
@@ -74,10 +76,21 @@ class Work:
             size=settings.batch_size,
         )
         reader = (Reader if usual else GroupReader)(
-            kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
+            kube,
+            clock=clock,
+            tls=settings.fe_ssl_mode,
+            passwords=min(PASSWORDS, settings.settled_interval / 2),
+            files=settings.settled_interval,
         )
         self._observer = Observer(
-            index=self._index, reader=reader, looks=self._looks, domain=domain, revisions=Revisions(kube), clock=clock
+            index=self._index,
+            reader=reader,
+            looks=self._looks,
+            domain=domain,
+            revisions=Revisions(kube),
+            classes=StorageClasses(kube, clock=clock),
+            mentions=Mentions(kube),
+            clock=clock,
         )
         self._reconciler = Reconciler(
             settings=settings,

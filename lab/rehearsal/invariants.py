@@ -50,6 +50,8 @@ class Invariants:
         kind, name = raw["kind"], raw["metadata"]["name"]
         if kind == "StatefulSet" and before is not None:
             left = range(after["spec"]["replicas"] if after else 0, before["spec"]["replicas"])
+            if left and after is not None and after["spec"]["replicas"] == 0 and self._may_sleep():
+                left = range(0)  # all of them, and all come back
             for ordinal in left:
                 self._pod_goes(by, f"{name}-{ordinal}")
             if after is not None:
@@ -61,6 +63,11 @@ class Invariants:
             self._backend_goes(by, name)
         elif kind == "PersistentVolumeClaim" and (after is None or after["metadata"].get("deletionTimestamp")):
             self._claim_goes(by, name)
+
+    def _may_sleep(self) -> bool:
+        found = (raw for key, raw in self._kubernetes.objects.items() if key.kind == "StarRocksCluster")
+        orders = (raw["metadata"].get("annotations") or {} for raw in found)
+        return any(given.get("starrocks.com/hibernate") == "true" for given in orders)
 
     def _pod_goes(self, by: str, pod: str) -> None:
         """I2: no ordinal leaves while FE counts tablets on it, unless its owner named that loss."""

@@ -138,6 +138,26 @@ def _fixed(rehearsal: Rehearsal) -> None:
     rehearsal.until_settled()
 
 
+def _asleep(rehearsal: Rehearsal) -> None:
+    """Every pod goes, and comes back; meanwhile nothing is written, though the spec is changed."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: rehearsal.raw["status"].get("phase") == "hibernated", "the cluster to sleep")
+    rehearsal.release("3.3.10", "be")
+    rehearsal.let(10)
+    rehearsal.assert_quiet(seconds=120)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
+def _half_asleep(rehearsal: Rehearsal) -> None:
+    """It is taken back when the compute nodes have gone, and with fewer backends wanted."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: not rehearsal.revisions("cn"), "the compute nodes to go")
+    rehearsal.wish(be=3)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "bring-up": Scenario(play=_nothing, founded=False),
     "frontend-volume-lost": Scenario(play=_lost_frontend),
@@ -158,6 +178,8 @@ SCENARIOS: Mapping[str, Scenario] = {
     "upgraded": Scenario(play=_released("3.4.2"), written=True),
     "downgraded": Scenario(play=_released("3.3.5"), written=True),
     "broken-and-fixed": Scenario(play=_fixed, written=True),
+    "asleep-and-awake": Scenario(play=_asleep),
+    "half-asleep": Scenario(play=_half_asleep, cluster={"fe": 3, "be": 4, "cn": 1}),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
 }

@@ -22,6 +22,7 @@ from starrocks_operator.frontend.rows import (
     compute_node_row,
     frontend_row,
     optional_number,
+    parameter_of,
     settings_of,
     text,
 )
@@ -44,6 +45,7 @@ from starrocks_operator.observed import (
     Health,
     Login,
     Outcome,
+    Parameter,
     Questions,
 )
 
@@ -66,6 +68,7 @@ class Testimony:
     health: Health | None = None
     login: str = ""
     root: str = ""
+    parameters: Mapping[str, Parameter] | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -113,6 +116,7 @@ def look(
         backend_blacklists=_blacklists(_backends(testimonies), left_alone, last.backend_blacklists if last else None)
         if questions.backend_blacklists
         else None,
+        parameters=_parameters_of_all(testimonies, left_alone, last) if questions.parameters else None,
         login=leader.login if leader else "",
         root=leader.root if leader else "",
         health=leader.health if leader else None,
@@ -180,8 +184,15 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
     try:
         blacklist = _blacklist(connection) if questions.blacklists else None
         others = _blacklist(connection, SHOW_BACKEND_BLACKLIST) if questions.backend_blacklists else None
+        parameters = _parameters(connection, questions.parameters)
         if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
-            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist, backend_blacklist=others)
+            return Testimony(
+                endpoint=endpoint,
+                answer=answered,
+                blacklist=blacklist,
+                backend_blacklist=others,
+                parameters=parameters,
+            )
         shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
         frontends = confirmed(endpoint, shown, local)
         if frontends is None:
@@ -199,6 +210,7 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             health=health_of(connection, questions) if questions.health else None,
             login=connection.login,
             root=connection.root_login() if questions.root else "",
+            parameters=parameters,
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
@@ -221,6 +233,20 @@ def _blacklists(
 ) -> dict[str, frozenset[str]]:
     known = {pod: ids for pod, ids in found.items() if ids is not None}
     return {pod: ids for pod, ids in (before or {}).items() if pod in left_alone} | known
+
+
+def _parameters_of_all(
+    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+) -> dict[str, Mapping[str, Parameter]]:
+    before = (last.parameters if last else None) or {}
+    known = {each.endpoint.pod: each.parameters for each in testimonies if each.parameters is not None}
+    return {pod: of for pod, of in before.items() if pod in left_alone} | known
+
+
+def _parameters(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, Parameter] | None:
+    """None if nothing was asked; a parameter that this release does not have cannot be set."""
+    found = {key: parameter_of(connection.ask(SHOW_SETTING.format(key=key)), key) for key in keys}
+    return {key: one or Parameter("", mutable=False) for key, one in found.items()} or None
 
 
 def _blacklist(connection: FrontendConnection, question: str = SHOW_BLACKLIST) -> frozenset[str] | None:

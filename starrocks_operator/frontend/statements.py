@@ -55,6 +55,7 @@ _FORMS: Mapping[StepKind, str] = {
     StepKind.RESTORE_SETTING: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.HOLD_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.SET_FRONTEND_CONFIG: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
 }
 
 _WITHIN: Mapping[StepKind, str] = {
@@ -107,6 +108,7 @@ _PLAIN: Mapping[str, re.Pattern[str]] = {
     "warehouse": re.compile(r"[a-z][a-z0-9_]*"),
     "number": re.compile(r"[0-9]+"),
     "value": re.compile(r"[A-Za-z0-9_.-]*"),
+    "parameter": re.compile(r"[A-Za-z0-9_.,:;/ @%+*=()\[\]<>|~^!?&#-]*"),
     "account": ACCOUNT_NAME,
     "list": re.compile("BACKEND|COMPUTE NODE"),
 }
@@ -126,7 +128,7 @@ def statement_of(step: Step) -> str:
         _plainly(values["within"], "warehouse")
         form += _WITHIN.get(step.kind, "")
     if setting:
-        _plainly(values["to"], "value")
+        _plainly(values["to"], "parameter" if step.kind == StepKind.SET_FRONTEND_CONFIG else "value")
     if "{list}" in form:
         _plainly(values["list"], "list")
     if "{id}" in form:

@@ -10,7 +10,7 @@ from starrocks_operator.decision import Context
 from starrocks_operator.membership.auto_drop import AUTO_DROP
 from starrocks_operator.membership.backends import BACKENDS, SHARED_DATA_BACKENDS
 from starrocks_operator.membership.memory import US, Memory
-from starrocks_operator.membership.named_loss import NamedLoss
+from starrocks_operator.membership.named_loss import NamedLoss, replacement_of
 from starrocks_operator.membership.node_table import DEFAULT_DRAIN, DEFAULT_STALL, SCHEDULING, Ground, Kind
 from starrocks_operator.membership.slots import DEFAULT_GRACE
 from starrocks_operator.model import ComponentName, StarRocksCluster
@@ -68,6 +68,8 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
     asked = _questions_of(cluster, children)
     if cluster.warehouse:
         return replace(asked, http_port=http_port)
+    if _is_to_be_replaced(cluster, children):
+        asked = replace(asked, health=True, copies=True)
     rollout = (cluster.status.rollout if cluster.status else None) or {}
     memory = Memory.of(cluster, children)
     lists = bool(memory.quiet) or (bool(rollout) and not str(rollout.get("component", "")).startswith("fe"))
@@ -83,7 +85,16 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
     if not rollout:
         return asked
     claims = (children.get("StatefulSet", stateful_set_name(cluster, "be")) or {}).get("spec") or {}
-    return replace(asked, health=True, copies=not claims.get("volumeClaimTemplates"), jobs_port=http_port)
+    return replace(
+        asked, health=True, copies=asked.copies or not claims.get("volumeClaimTemplates"), jobs_port=http_port
+    )
+
+
+def _is_to_be_replaced(cluster: StarRocksCluster, children: Children) -> bool:
+    """Whether a backend is named, with the volume that it still has."""
+    _, uid = replacement_of(cluster)
+    claims = children.of_kind("PersistentVolumeClaim") if uid else ()
+    return any(claim["metadata"].get("uid") == uid for claim in claims)
 
 
 def _questions_of(cluster: StarRocksCluster, children: Children) -> Questions:

@@ -5,7 +5,7 @@ It travels in the Context, so that whoever builds the objects (the watcher, a ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,15 +13,23 @@ from typing import Any
 @dataclass(frozen=True, kw_only=True)
 class Shape:
     """template: a pod template to be kept instead of the wanted one; None: the wanted one. strategy: the update
-    strategy; None: the one at rest. annotations: of the StatefulSet, laid over its others."""
+    strategy; None: the one at rest. annotations: of the StatefulSet, laid over its others. claims: its claim templates;
+    None: those of the spec."""
 
     template: Mapping[str, Any] | None = None
     strategy: Mapping[str, Any] | None = None
     annotations: Mapping[str, str] = field(default_factory=dict)
+    claims: Sequence[Mapping[str, Any]] | None = None
 
     def document(self) -> dict[str, Any]:
         """The form in a Context; empty: as at rest."""
-        found = {"template": self.template, "strategy": self.strategy, "annotations": dict(self.annotations)}
+        found: dict[str, Any] = {
+            "template": self.template,
+            "strategy": self.strategy,
+            "annotations": dict(self.annotations),
+        }
+        if self.claims is not None:
+            found["claims"] = list(self.claims)
         return {name: value for name, value in found.items() if value}
 
     @classmethod

@@ -44,18 +44,25 @@ _OF_THE_MOMENT = frozenset(
         "memory",
         "shapes",
         "kept",
+        "formers",
     }
 )
 """Fields of a context that tell of what there is, not of what the owner said."""
 
 
+_ITS_OWN = frozenset({"configurations", "files", "accepted", "restarts"})
+"""Fields of a context of which a template shows nothing but its own component's part."""
+
+
 def template_source(component: Component, spec: ComponentSpec, context: Context) -> str:
-    """The hash of it. Fields that have their default do not count: a release may bring new ones."""
+    """The hash of it. Fields that have their default, or are empty, do not count: a release may
+    bring new ones."""
     said = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude=set(_NOT_IN_TEMPLATE))
     volumes = [{**volume, "storageSize": _presence(volume)} for volume in said.get("storageVolumes") or ()]
     given = {field.name: getattr(context, field.name) for field in fields(context) if field.name not in _OF_THE_MOMENT}
     customs = repr(given.pop("customs"))
-    theirs = {name: _of(value, component) for name, value in given.items()}
+    told = {name: _of(value, component, alone=name in _ITS_OWN) for name, value in given.items()}
+    theirs = {name: value for name, value in told.items() if value}
     profile = "safe" if component.always_safe else context.profile
     source = {"spec": {**said, "storageVolumes": volumes}, "context": theirs, "customs": customs, "profile": profile}
     return content_hash({"component": component.name, **source})
@@ -66,12 +73,12 @@ def _presence(volume: dict[str, Any]) -> str:
     return "none" if str(volume.get("storageSize") or "").startswith("0") else "some"
 
 
-def _of(value: Any, component: Component) -> Any:
-    """Of what is said by component: this one's, and the frontends', whose ports are told to all."""
+def _of(value: Any, component: Component, *, alone: bool) -> Any:
+    """Of what is said by component: this one's, and unless alone the frontends', whose ports are told to all."""
     if not hasattr(value, "items"):
         return value
     return {
         name: dict(part) if hasattr(part, "items") else part
         for name, part in value.items()
-        if name in ("fe", component.name)
+        if name == component.name or (name == "fe" and not alone)
     }

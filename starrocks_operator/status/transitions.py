@@ -18,7 +18,8 @@ _TOLD_WHEN_NOT_READY = frozenset(
         "ScaleInHeld",
         "ForeignDecommission",
         "ComponentOrphaned",
-        "VolumeGrowthNotSupported",
+        "VolumeGrowthRefused",
+        "VolumeShrinkRefused",
         "CanaryWaits",
     }
 )

@@ -1,6 +1,6 @@
 """What stands between a changed spec and the data: the volumes that a StatefulSet was made with, and pods without any.
 
-- Claims of an existing StatefulSet cannot be changed in place. A grown size is kept as it was and reported. Any other
+- Claims of an existing StatefulSet cannot be changed in place. A grown size is the business of `volumes`. Any other
   difference (a volume removed, added, of another class, or mounted elsewhere) would give pods an empty directory where
   their data was, or be refused by Kubernetes at every later change: the component is held until spec and pods agree.
 - Where metadata or tablets go with the pod, replacing a pod loses them: see `rollout.gates.volumes`.
@@ -16,10 +16,9 @@ from typing import Any
 from starrocks_operator.components import COMPONENTS, Component
 from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.quantity import parse_quantity
 from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import TEMPLATE_HASH
-from starrocks_operator.objects.volumes import Claim, claims_of
+from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import FrontendView, Raw
 from starrocks_operator.storage.precious import places
 
@@ -69,18 +68,10 @@ def template_changes(desired: Object, stateful_set: Raw) -> bool:
 
 
 def _claims(scene: Scene, component: Component) -> Iterator[Finding]:
-    spec = next((spec for name, spec in scene.cluster.spec.components.items() if name == component.name), None)
-    asked = {claim.name: claim for claim in claims_of(spec)} if spec else {}
     wanted, live = _templates(scene.wanted[component.name]), _templates(scene.live[component.name])
     for name in sorted(wanted.keys() | live.keys()):
         if trouble := _difference(wanted.get(name), live.get(name)):
             yield _unsupported(component, f"Volume {name} of the {component.title}s {trouble}.")
-        elif name in asked and name in live and not same_size(asked[name], live[name]):
-            yield Finding(
-                reason="VolumeGrowthNotSupported",
-                message=f"Volume {name} of the {component.title}s was made with {live[name].size} and shall have "
-                f"{asked[name].size}: growing volumes is not supported yet. Its size stays; all else is applied.",
-            )
 
 
 def _moved(scene: Scene, name: str) -> Iterator[Finding]:
@@ -107,11 +98,6 @@ def _difference(wanted: Claim | None, live: Claim | None) -> str:
     if wanted.storage_class is not None and wanted.storage_class != live.storage_class:
         return f"shall have storage class {wanted.storage_class!r} and was made with {live.storage_class!r}"
     return ""
-
-
-def same_size(one: Claim, other: Claim) -> bool:
-    """Kubernetes writes quantities in its own way: 1024Mi comes back as 1Gi."""
-    return one.size == other.size or parse_quantity(one.size) == parse_quantity(other.size) is not None
 
 
 def _templates(stateful_set: Raw) -> dict[str, Claim]:

@@ -139,3 +139,56 @@ def test_a_template_of_another_release_is_kept_until_its_owner_agrees(space: Spa
     annotate(space, accept_template=wanted)
     space.wait(lambda: space.find("Pod", "one-be-0") and period() == 120, "one", "to have the new template")
     space.wait_ready("one")
+
+
+def test_a_plan_is_carried_out_when_it_is_approved(space: Space) -> None:
+    document = cluster("one", fe=3, be=3, volumes=True)
+    document["metadata"]["annotations"] = {"starrocks.com/plan": "required"}
+    space.apply(document)
+    approve(space)
+    space.wait_ready("one")
+    assert "plan" not in space.status("one")
+    mark, pods = space.stack.witness.mark(), uids(space)
+    leader = next(member["name"] for member in space.status("one")["members"] if member.get("role") == "LEADER")
+    space.patch("StarRocksCluster", "one", image("3.3.10"))
+    space.patch("StarRocksCluster", "one", {"spec": {"starRocksFeSpec": {"podLabels": {"round": "2"}}}})
+    replaced = [step["object"] for step in planned(space)["steps"] if step["restart"]]
+    assert replaced[:3] == ["one-be-2", "one-be-1", "one-be-0"]
+    assert replaced[-1] == leader
+    assert sorted(replaced) == sorted(pods)
+    assert changed(space, mark) == []
+    assert uids(space) == pods
+    approve(space)
+    space.wait_ready("one", patience=120)
+    assert not set(uids(space).values()) & set(pods.values())
+    rolled = [pod for kind, pod in steps(space, mark) if kind in ("ReplacePod", "OfferTemplate", "DeletePod")]
+    assert list(dict.fromkeys(rolled)) == replaced
+
+
+def planned(space: Space) -> Document:
+    """The plan of the present generation, not yet approved."""
+
+    def there() -> bool:
+        status = space.status("one")
+        now = space.get("StarRocksCluster", "one")["metadata"]["generation"]
+        waits = "PlanNotApproved" in space.reasons("one") and status.get("observedGeneration") == now
+        return waits and not status["plan"]["approved"]
+
+    space.wait(there, "one", "to have a plan")
+    plan: Document = space.status("one")["plan"]
+    return plan
+
+
+def approve(space: Space) -> None:
+    annotate(space, approve_plan=planned(space)["hash"])
+
+
+def steps(space: Space, since: Mark) -> list[tuple[str, str]]:
+    """The steps that the status announced."""
+    writes = space.stack.witness.writes(since=since)
+    found = []
+    for write in writes:
+        if write.namespace == space.namespace and write.resource == "starrocksclusters":
+            step = (write.answered.get("status") or {}).get("nextStep") or {}
+            found.append((step.get("kind", ""), step.get("target", "")))
+    return found

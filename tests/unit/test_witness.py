@@ -224,7 +224,10 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
         "I2: one-fe-2 was taken away before there was a cluster",
         [stateful_set("fe", 3), shrunk("fe"), stateful_set("fe", 2)],
     ),
-    "a StatefulSet is deleted": ("I2: a StatefulSet is never", [deleted("statefulsets", "one-be", "be")]),
+    "a StatefulSet is deleted": (
+        "I2: a StatefulSet was deleted with its pods",
+        [deleted("statefulsets", "one-be", "be")],
+    ),
     "a volume of a backend": (
         "I5: claim be-data-one-be-2 was deleted, and it is none of a frontend's",
         [truth(GONE), deleted("persistentvolumeclaims", "be-data-one-be-2", "be")],
