@@ -72,7 +72,7 @@ def context_of(
         customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
-        restarts=restarts_of(cluster, workloads),
+        restarts=restarts_of(cluster, workloads, observed.now),
     )
 
 
