@@ -144,6 +144,8 @@ def _busy(decision: Decision, night: Night) -> str:
     """What is brought to its end before it begins; empty: nothing."""
     if known := _decommissions(night):
         return f"this is over: {known}"
+    if decision.rollout.get("pod"):  # without pods, all would wake up with what only some of them have proven
+        return "the roll that has begun is over, or taken back"
     for name, live in decision.context.live.items():
         if live > decision.context.wished.get(name, live):
             return f"the {COMPONENTS[name].title}s that are no longer wanted have left"
