@@ -14,10 +14,11 @@ from datetime import timedelta
 
 from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
+from starrocks_operator.config import Online, Settled, collectable, effective, kept_context, online_of, settled_of
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, Object, due, prunable
-from starrocks_operator.findings import blocking_everything, standing_findings
+from starrocks_operator.findings import blocking_everything, configuration_findings, standing_findings
 from starrocks_operator.membership import (
     Founding,
     Outlook,
@@ -63,6 +64,8 @@ class _Case:
     workloads: Workloads
     founding: Founding
     context: Context  # all components, whether or not their gates are open
+    settled: Mapping[str, Settled]
+    online: Online
     disks: Growth = field(default_factory=Growth)
     rolls: Mapping[str, Roll] = field(default_factory=dict)
     course: Course = field(default_factory=Course)
@@ -94,7 +97,7 @@ def decide(
     if kept.shapes:
         case = replace(case, context=replace(case.context, kept=kept.shapes))
         wanted = build(cluster, case.context)
-    pods = pods_of(observed.children)
+    observed, pods = case.observed, pods_of(observed.children)
     rosters = rosters_of(cluster, case.context, pods, observed.view)
     rolls = _rolls(case, wanted, pods)
     draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
@@ -117,7 +120,8 @@ def decide(
     case = replace(case, course=course, rolls=rolls)
     rolled = course.outlook.then(disks.outlook)
     rolled = rolled if case.founding.finding is None else replace(rolled, step=None)
-    decision = _assembled(case, wanted, outlook.then(rolled).then(Outlook(findings=kept.findings)))
+    rolled = rolled.then(case.online.outlook).then(Outlook(findings=kept.findings))
+    decision = _assembled(case, wanted, outlook.then(rolled))
     # A StatefulSet that is not there comes back before anything else is thought of.
     return decision if disks.anew else in_its_mode(decision, draft, case.workloads)
 
@@ -143,6 +147,8 @@ def _case_of(
     cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str, customs: Customs
 ) -> _Case:
     workloads = workloads_of(cluster, observed.children)
+    settled = settled_of(cluster, observed.children, observed.configurations)
+    observed = replace(observed, configurations=effective(observed.configurations, settled))
     founding = founding_of(cluster, observed.children, observed.view)
     context = context_of(
         cluster,
@@ -152,8 +158,18 @@ def _case_of(
         default_profile=default_profile,
         domain=domain,
         customs=customs,
+        settled=settled,
     )
-    return _Case(cluster=cluster, observed=observed, workloads=workloads, founding=founding, context=context)
+    online = online_of(cluster, observed, context, settled, workloads)
+    return _Case(
+        cluster=cluster,
+        observed=observed,
+        workloads=workloads,
+        founding=founding,
+        context=kept_context(context, online),
+        settled=settled,
+        online=online,
+    )
 
 
 def _stopped(case: _Case, findings: tuple[Finding, ...]) -> Decision:
@@ -179,12 +195,15 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
     held |= {name: item.waits[0] for name, item in dues.items() if item.waits}
+    everything = [item for items in wanted.values() for item in items]
     prune = prunable(
         case.cluster,
-        [item for items in wanted.values() for item in items],
+        everything,
         case.observed.children,
         components={*open_components, "hpa", "fe_proxy"},
     )
+    keys = map(ObjectKey.of, everything)
+    prune += collectable(case.cluster, case.observed.children, case.observed.mentioned, keys)
     apply = {name: item.objects for name, item in dues.items() if item.objects}
     changes = _changes(dues, prune)
     outlook = _unhurried(case, outlook, held, apply, changes)
@@ -196,6 +215,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
         step=outlook.step,
         waits=other_waits + outlook.waits,
         findings=standing_findings(case.cluster, case.observed, case.workloads)
+        + configuration_findings(case.cluster, case.observed, case.settled, case.context)
         + tuple(finding for _, finding in guards)
         + outlook.findings,
         held=held,
@@ -203,6 +223,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
         rollout=case.course.record,
         fingerprint=_fingerprint(apply, prune, outlook.step),
         pace=None if outlook.step or other_waits else outlook.pace,
+        online=case.online.seen,
     )
 
 
@@ -243,6 +264,7 @@ def _held(case: _Case) -> dict[str, str]:
     }
     if "fe" in missing:  # the others are told the frontends' ports
         missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
+    missing |= {name: one.refusal for name, one in case.settled.items() if one.held}
     view = case.observed.view
     if reason := obstacle(case.cluster, case.observed):
         return dict.fromkeys(case.context.components, reason)

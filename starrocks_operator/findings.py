@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
-from starrocks_operator.decision import Finding
+from starrocks_operator.config import Settled, file_findings
+from starrocks_operator.decision import Context, Finding
+from starrocks_operator.membership import pods_of
 from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
@@ -41,6 +43,18 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
         restore.remark(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
+
+
+def configuration_findings(
+    cluster: StarRocksCluster, observed: Observed, settled: Mapping[str, Settled], context: Context
+) -> tuple[Finding, ...]:
+    """Configurations that are not taken, and files whose change waits for a person."""
+    refused = (
+        Finding(reason="ConfigurationRefused", message=f"{one.refusal} What is in force stays.", degraded=True)
+        for one in settled.values()
+        if one.refusal
+    )
+    return (*refused, *file_findings(cluster, settled, pods_of(observed.children), context.profile))
 
 
 def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:

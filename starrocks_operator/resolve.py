@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS
+from starrocks_operator.config import Settled, by_policy
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Finding
 from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.membership.memory import Memory
@@ -42,6 +43,7 @@ def context_of(
     default_profile: str,
     domain: str,
     customs: Customs = NO_CUSTOMS,
+    settled: Mapping[str, Settled] | None = None,
 ) -> Context:
     """The context with every component that the cluster has, before any gate is asked."""
     components: list[str] = list(cluster.spec.components)
@@ -51,8 +53,10 @@ def context_of(
         components.append("fe_proxy")
     specs = {name: _spec(raw) for name, raw in workloads.items()}
     configurations = observed.configurations
+    profile = profile_of(cluster, workloads, default=default_profile)
+    ours = by_policy(cluster, settled or {}, profile)
     return Context(
-        profile=profile_of(cluster, workloads, default=default_profile),
+        profile=profile,
         components=tuple(components),
         replicas=_grown(cluster, observed, workloads),
         cluster_id=cluster_id,
@@ -73,6 +77,9 @@ def context_of(
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
         restarts=restarts_of(cluster, workloads),
+        configurations={name: one.inline for name, one in ours.items() if one.inline},
+        files={name: {"base": one.base, "now": one.now} for name, one in ours.items() if one.base and not one.inline},
+        accepted={name: one.accepted for name, one in ours.items() if one.inline or one.base},
     )
 
 

@@ -32,8 +32,13 @@ class StepKind(StrEnum):
     DROP_WAREHOUSE = "DropWarehouse"
     BLACKLIST_COMPUTE_NODE = "BlacklistComputeNode"
     UNBLACKLIST_COMPUTE_NODE = "UnblacklistComputeNode"
+    DIVERT_QUERIES = "DivertQueries"
+    READMIT_QUERIES = "ReadmitQueries"
+    HOLD_SETTING = "HoldSetting"
+    RESTORE_SETTING = "RestoreSetting"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SET_FRONTEND_CONFIG = "SetFrontendConfig"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
     SLEEP_STATEFUL_SET = "SleepStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
@@ -64,10 +69,18 @@ KUBERNETES_STEPS = frozenset(
 )
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
 
-LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})
+LOCAL_STEPS = frozenset(
+    {
+        StepKind.BLACKLIST_COMPUTE_NODE,
+        StepKind.UNBLACKLIST_COMPUTE_NODE,
+        StepKind.DIVERT_QUERIES,
+        StepKind.READMIT_QUERIES,
+    }
+)
 """Steps that every frontend must be told by itself, since none passes them on."""
 
-SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
+HOLDING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.HOLD_SETTING})
+SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING, StepKind.SET_FRONTEND_CONFIG}
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
 
 ACCOUNT_STEPS = frozenset(

@@ -18,6 +18,7 @@ from watcher.departures import Departures
 from watcher.domain import Domain
 from watcher.index import Index
 from watcher.looks import Looks
+from watcher.mentions import Mentions
 from watcher.references import Found, Reader
 from watcher.revisions import Revisions
 from watcher.storage_classes import StorageClasses
@@ -52,10 +53,11 @@ class Observer:
         domain: Domain,
         revisions: Revisions,
         classes: StorageClasses,
+        mentions: Mentions,
         clock: Callable[[], float],
     ) -> None:
         self._index, self._reader, self._looks, self._domain = index, reader, looks, domain
-        self._revisions, self._classes, self._clock = revisions, classes, clock
+        self._revisions, self._classes, self._mentions, self._clock = revisions, classes, mentions, clock
         self._expected: dict[Key, _Expected] = {}
         self._look_after: dict[Key, float] = {}
         self.departures = Departures(index)
@@ -78,6 +80,7 @@ class Observer:
         self.departures.forget(key)
         self._reader.forget(key)
         self._revisions.forget(key)
+        self._mentions.forget(key)
         self._looks.forget(key)
 
     def behind(self, key: Key) -> bool:
@@ -104,13 +107,14 @@ class Observer:
         host, lacking = self._host(cluster)
         if host is not cluster:
             found = await self._with_frontends_of(host, found, settled=settled)
-        fe = found.configurations.get("fe")
+        theirs = self._index.children(host.key)
+        fe = self._domain.configurations(host, theirs, found.configurations).get("fe")
         properties = fe.properties if fe else {}
-        theirs = children if host is cluster else self._index.children(host.key)
         where = self._domain.endpoints(host, _with_remembered(host, theirs), properties)
         if where and found.credentials and not lacking:
             questions = self._domain.questions(cluster, children, properties)
-            questions = replace(questions, root=wants_root(cluster, found.accounts))
+            parameters = self._domain.parameters(cluster, children, found.configurations, self._looks.view(key))
+            questions = replace(questions, root=wants_root(cluster, found.accounts), parameters=parameters)
             self._looks.plan(key, where, found.credentials, settled=settled, questions=questions)
             if not self._looked(key, found.credentials.edition):
                 return None
@@ -137,6 +141,7 @@ class Observer:
             cluster_problem=lacking,
             departed=departed,
             revisions=await self._revisions.of(key, children),
+            mentioned=await self._mentions.of(key, children),
         )
         return Sight(
             observed=observed, revision=revision, inputs=(self._looks.digest(key), found, lacking, departed, expandable)
@@ -154,7 +159,8 @@ class Observer:
     async def _with_frontends_of(self, host: StarRocksCluster, found: Found, *, settled: bool) -> Found:
         """How FE is asked is its cluster's business; the accounts there are not touched for a warehouse."""
         theirs = await self._reader.read(host, settled=settled)
-        frontends = {name: file for name, file in theirs.configurations.items() if name == "fe"}
+        files = self._domain.configurations(host, self._index.children(host.key), theirs.configurations)
+        frontends = {name: file for name, file in files.items() if name == "fe"}
         return replace(
             found,
             configurations={**found.configurations, **frontends},

@@ -42,7 +42,9 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
         "kind": "Pod",
         "spec": {
             **_only(spec, ("nodeName", "hostname", "subdomain")),
-            "volumes": [_only(volume, ("name", "persistentVolumeClaim")) for volume in spec.get("volumes") or ()],
+            "volumes": [
+                _only(volume, ("name", "persistentVolumeClaim", "configMap")) for volume in spec.get("volumes") or ()
+            ],
             "containers": [_only(container, ("name", "image")) for container in spec.get("containers") or ()],
         },
         "status": {

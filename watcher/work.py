@@ -20,6 +20,7 @@ from watcher.kube import ApiError, Kube
 from watcher.latecomers import Latecomers
 from watcher.logs import logger
 from watcher.looks import Looks
+from watcher.mentions import Mentions
 from watcher.metrics import EVENTS
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
@@ -75,7 +76,11 @@ class Work:
             size=settings.batch_size,
         )
         reader = (Reader if usual else GroupReader)(
-            kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
+            kube,
+            clock=clock,
+            tls=settings.fe_ssl_mode,
+            passwords=min(PASSWORDS, settings.settled_interval / 2),
+            files=settings.settled_interval,
         )
         self._observer = Observer(
             index=self._index,
@@ -84,6 +89,7 @@ class Work:
             domain=domain,
             revisions=Revisions(kube),
             classes=StorageClasses(kube, clock=clock),
+            mentions=Mentions(kube),
             clock=clock,
         )
         self._reconciler = Reconciler(

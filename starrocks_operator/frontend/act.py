@@ -66,11 +66,11 @@ def _attempt(connection: FrontendConnection, step: Step) -> Result:
     except FrontendError as failure:
         return StepOutcome.FAILED, f"{name}: nothing was done, since FE could not be read: {failure}"
     match before:
-        case Goal.REACHED:
+        case Goal.REACHED if step.kind != StepKind.SET_FRONTEND_CONFIG:  # the leader has it, another has not
             return StepOutcome.DONE, f"{name}: it was so already."
         case Goal.CHANGED:
             return StepOutcome.STALE, f"{name}: the member is no longer the one the step was decided for."
-        case Goal.OPEN:
+        case _:
             pass
     try:
         connection.ask(statement_of(step))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from starrocks_operator.config import effective, parameters_asked, settled_of
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision
 from starrocks_operator.deed import Deed, deed_of
@@ -57,10 +58,13 @@ def take(
     recorded = cluster.status.next_step.hash if cluster.status and cluster.status.next_step else ""
     if recorded != step.hash:
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
-    properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
+    settled = settled_of(cluster, observed.children, observed.configurations)
+    fe = effective(observed.configurations, settled).get("fe")
+    properties = fe.properties if fe is not None else {}
     places = endpoints(cluster, observed.children, properties)
     asked = questions_of(cluster, observed.children, http_port=ports_of("fe", properties)["http"])
-    questions = replace(asked, root=wants_root(cluster, observed.accounts))
+    parameters = parameters_asked(cluster, settled, None)
+    questions = replace(asked, root=wants_root(cluster, observed.accounts), parameters=parameters)
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
     decision = decide(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
@@ -72,7 +76,8 @@ def take(
     if step.kind in KUBERNETES_STEPS:
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
     if step.kind in LOCAL_STEPS:
-        told = tuple(place for place in places if place.pod in (view.blacklists or {}))
+        lists = view.backend_blacklists if step.fact("list") == "BACKEND" else view.blacklists
+        told = tuple(place for place in places if place.pod in (lists or {}))
         if refused := _refused(step, objection, dry_run=dry_run):
             return refused
         return perform_everywhere(step, places=told, credentials=credentials, pool=pool)

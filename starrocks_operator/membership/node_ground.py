@@ -26,6 +26,8 @@ DRAIN_SECONDS = "starrocks.com/query-drain-seconds"
 """Annotation: how long a leaving compute node may take to finish its queries."""
 
 _NOWHERE = ("leaving", "stalled", "given-up")
+ROLLED_SETTINGS = ("tablet_sched_disable_balance", "tablet_sched_disable_colocate_balance", SCHEDULING)
+"""What is held while minor releases change: see `rollout.settings`."""
 LONGEST = 7 * 86400
 
 
@@ -68,7 +70,19 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
         return replace(asked, http_port=http_port)
     if _is_to_be_replaced(cluster, children):
         asked = replace(asked, health=True, copies=True)
-    if cluster.status is None or not cluster.status.rollout:
+    rollout = (cluster.status.rollout if cluster.status else None) or {}
+    memory = Memory.of(cluster, children)
+    lists = bool(memory.quiet) or (bool(rollout) and not str(rollout.get("component", "")).startswith("fe"))
+    keys = ROLLED_SETTINGS if rollout.get("minor") or any(key in memory.held for key in ROLLED_SETTINGS) else ()
+    if not (rollout or lists or keys):
+        return asked
+    asked = replace(
+        asked,
+        settings=tuple(dict.fromkeys((*asked.settings, *keys))),
+        blacklists=asked.blacklists or lists,
+        backend_blacklists=lists,
+    )
+    if not rollout:
         return asked
     claims = (children.get("StatefulSet", stateful_set_name(cluster, "be")) or {}).get("spec") or {}
     return replace(
@@ -89,7 +103,7 @@ def _questions_of(cluster: StarRocksCluster, children: Children) -> Questions:
     blacklists = _told("computeNode", members) > 0 or _to_tell(cluster, children, members, "cn", "computeNode") > 0
     if _to_tell(cluster, children, members, "be", "backend") > 0:
         return Questions(settings=(AUTO_DROP, SCHEDULING), replication=True, blacklists=blacklists)
-    held = _told("backend", members) > 0 or bool(memory.held)
+    held = _told("backend", members) > 0 or AUTO_DROP in memory.held
     return Questions(settings=(AUTO_DROP,) if held else (), blacklists=blacklists)
 
 

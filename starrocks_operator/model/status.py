@@ -233,6 +233,8 @@ class StarRocksClusterStatus(Model):
     """The founding of the cluster."""
     held_settings: tuple[HeldSetting, ...] = ()
     """Settings of the frontends that are changed while members leave."""
+    online_configuration: str | None = None
+    """Parameters of frontends that were set online."""
     rollout: Opaque | None = None
     """Pods that are being replaced: whose turn it is, the gate that objects, how many are done."""
     protection: ProtectionStatus | None = None

@@ -15,6 +15,7 @@ from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
 from starrocks_operator.objects.former import former
 from starrocks_operator.objects.frontend_proxy import frontend_proxy
+from starrocks_operator.objects.inline_configuration import inline_config_map, inline_name
 from starrocks_operator.objects.metadata import Object
 from starrocks_operator.objects.names import pod_name
 from starrocks_operator.objects.services import external_service, headless_service
@@ -59,6 +60,8 @@ def _workload(
         yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
     if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
         yield scripts(cluster)
+    if (mounted := context.configurations.get(name)) and mounted == inline_name(cluster, component, spec):
+        yield inline_config_map(cluster, component, spec)
     yield headless_service(cluster, component, spec, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
     if document := context.formers.get(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from starrocks_operator.components import Component
@@ -27,19 +28,33 @@ from starrocks_operator.objects.shape import Shape
 from starrocks_operator.objects.template_source import template_source
 from starrocks_operator.objects.volumes import claim_templates
 
+ACCEPTED = "starrocks.com/accepted-configuration"
+"""The entries of the configuration that members must keep, as they are in force."""
+FILE_BASE = "starrocks.com/configuration-base"
+"""The hash of the user's configuration file when the StatefulSet was first seen with it: its pods do not show it."""
 ROLLING_UPDATE = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
 
 
 def stateful_set(cluster: StarRocksCluster, component: Component, spec: ComponentSpec, context: Context) -> Object:
     """What an existing StatefulSet cannot change, it keeps: Service name, pod management, sizes of claims."""
     name = component.name
-    template = pod_template(cluster, component, spec, context.properties, customs=context.customs)
+    files = context.files.get(name) or {}
+    template = pod_template(
+        cluster,
+        component,
+        spec,
+        context.properties,
+        customs=context.customs,
+        configuration=context.configurations.get(name, ""),
+        file_hash=files["now"] if files and files["now"] != files["base"] else "",
+    )
     profile = "safe" if component.always_safe else context.profile
     if profile == "safe":
         template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
     template = stamped(as_the_user_says(template, spec), context.restarts.get(name, ""))
     shape, kept = (Shape.parse(shapes.get(name) or {}) for shapes in (context.shapes, context.kept))
-    marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **kept.annotations, **shape.annotations}
+    marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **_configured(name, context)}
+    marks |= {**kept.annotations, **shape.annotations}
     if shape.template is None:  # of a former template it is not known
         marks[TEMPLATE_SOURCE] = template_source(component, spec, context)
     management = context.pod_management.get(name) or spec.pod_management_policy or "Parallel"
@@ -65,6 +80,16 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
         annotations=marks,
         spec=without_empty(content),
     )
+
+
+def _configured(name: str, context: Context) -> dict[str, str]:
+    """What is remembered of the configuration, since a file does not say what it said before."""
+    marks = {}
+    if (accepted := context.accepted.get(name)) is not None:
+        marks[ACCEPTED] = json.dumps(dict(accepted), sort_keys=True)
+    if files := context.files.get(name):
+        marks[FILE_BASE] = files["base"]
+    return marks
 
 
 def _claim_retention(component: Component, spec: ComponentSpec) -> dict[str, Any]:

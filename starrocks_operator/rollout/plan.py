@@ -9,11 +9,13 @@ from typing import Any
 
 from starrocks_operator.decision import Context, Finding
 from starrocks_operator.membership import Outlook, Rosters
+from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import Objection, objection
 from starrocks_operator.rollout.order import Turn, is_broken, turns
+from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
 from starrocks_operator.rollout.restart import pods_on_request
@@ -21,6 +23,7 @@ from starrocks_operator.rollout.roll import Method, Roll, RollPod
 from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
+from starrocks_operator.rollout.surroundings import afterwards, in_between, prepare, with_step
 from starrocks_operator.rollout.versions import Course as Versions
 from starrocks_operator.rollout.versions import Direction, version_course
 from starrocks_operator.step import Step
@@ -55,9 +58,11 @@ def course_of(
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
     judge = _Judge(cluster, observed, context, rosters, rolls, founded)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
+        left = afterwards(cluster, observed, rosters)
         asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
-        record = judge.record().document() if asked.step or asked.waits else {}
-        return Course(outlook=owned.then(asked), shapes=_shapes(rolls, observed, None), record=record)
+        record = judge.record().document() if asked.step or asked.waits else left.record
+        outlook = owned.then(left.outlook).then(asked)
+        return Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
     course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
@@ -84,7 +89,7 @@ class _Judge:
             ),
             None,
         )
-        record = self._seen(self.record())
+        record = self._seen(self.record(minor=versions.minor))
         if versions.finding is not None and (turn is None or not turn.broken):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -95,7 +100,11 @@ class _Judge:
         if obstacle is not None:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
             return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
-        record = record.turned_to(turn.roll.component, name, started(scene.row))
+        record = record.turned_to(turn.roll.component, name, uid=turn.target.pod.uid, started=started(scene.row))
+        first = prepare(scene, record)
+        if first is not None:
+            record = replace(record, quiet=with_step(record.quiet, first.step))
+            return self._course(replace(record, gate=""), versions, first)
         step = replacement(turn.roll, turn.target, reason=f"Pod {name} is replaced: {_reason(turn)}.")
         return self._course(
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
@@ -107,11 +116,13 @@ class _Judge:
         broken = is_broken(roll, target, self.rosters, self.observed.now)
         return self._scene(Turn(roll=roll, target=target, broken=broken), versions, self.record())
 
-    def record(self) -> Record:
+    def record(self, *, minor: bool = False) -> Record:
         view = self.observed.view
         health = view.health if view else None
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]
-        return record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
+        record = record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
+        quiet = still_quiet(Memory.of(self.cluster, self.observed.children).quiet, self.rosters, view)
+        return replace(record, minor=record.minor or minor, quiet=quiet)
 
     def _seen(self, record: Record) -> Record:
         """When FE first showed the pod that was replaced last as a new, living process."""
@@ -120,7 +131,8 @@ class _Judge:
         if roll is None or item is None or view is None or not item.new:
             return record
         row = row_of(self.rosters, roll.component, item)
-        alive = item.pod.ready and has_joined(row) and started(row) != record.started
+        fresh = item.pod.uid != record.uid and started(row) != record.started
+        alive = item.pod.ready and has_joined(row) and fresh
         return replace(record, seen=(record.seen or view.asked_at) if alive else None)
 
     def _scene(self, turn: Turn, versions: Versions, record: Record) -> Scene:
@@ -146,7 +158,8 @@ class _Judge:
         words = wait or f"no pod is replaced: see {gate}"
         late = _stalled(record, why or words, self.observed.now, stall_of(self.cluster)) if finding is None else None
         findings += () if late is None else (late,)
-        return self._course(record, versions, Outlook(waits=(words,), findings=findings))
+        step = in_between(self.cluster, self.observed, self.rosters, self.rolls, record)
+        return self._course(record, versions, Outlook(step=step, waits=(words,), findings=findings))
 
     def _course(self, record: Record, versions: Versions, outlook: Outlook) -> Course:
         return Course(

@@ -22,7 +22,8 @@ class Record:
 
     since: when a pod was replaced last, or the roll began. done, total: pods that are as wanted, and all of them.
     baseline: tablets that were unhealthy before; None: not known. started: when the last pod's former process had
-    started, in FE's words. seen: when FE was first seen to count its successor as alive.
+    started, in FE's words; uid: that of the pod itself. seen: when FE was first seen to count its successor as
+    alive. minor: whether a minor release changes. quiet: whom we keep queries from, see `quiet`.
     """
 
     component: str = ""
@@ -34,7 +35,10 @@ class Record:
     baseline: int | None = None
     generation: int = 0
     started: str = ""
+    uid: str = ""
     seen: datetime | None = None
+    minor: bool = False
+    quiet: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The form in `status.rollout`."""
@@ -48,9 +52,12 @@ class Record:
             "baseline": self.baseline,
             "generation": self.generation,
             "started": self.started,
+            "uid": self.uid,
+            "minor": self.minor,
+            "quiet": list(self.quiet),
             "seen": self.seen and self.seen.astimezone(UTC).isoformat(),
         }
-        return {key: value for key, value in found.items() if value not in ("", None)}
+        return {key: value for key, value in found.items() if not (value in ("", None, []) or value is False)}
 
     @classmethod
     def of(cls, cluster: StarRocksCluster) -> Record | None:
@@ -69,14 +76,17 @@ class Record:
             baseline=_number(told, "baseline"),
             generation=_number(told, "generation") or 0,
             started=str(told.get("started", "")),
+            uid=str(told.get("uid", "")),
             seen=instant(told.get("seen")),
+            minor=told.get("minor") is True,
+            quiet=tuple(map(str, told.get("quiet") or ())),
         )
 
-    def turned_to(self, component: str, pod: str, started: str) -> Record:
+    def turned_to(self, component: str, pod: str, *, uid: str, started: str) -> Record:
         """When another pod's turn has come: what is remembered of the one before is over."""
-        if (component, pod) == (self.component, self.pod) and self.seen is None:
+        if (component, pod, uid) == (self.component, self.pod, self.uid):
             return self
-        return replace(self, component=component, pod=pod, started=started, seen=None)
+        return replace(self, component=component, pod=pod, uid=uid, started=started, seen=None)
 
 
 def record_of(cluster: StarRocksCluster, rolls: Iterable[Roll], now: datetime, *, unhealthy: int | None) -> Record:

@@ -142,7 +142,14 @@ def roll_of(component: str, desired: Raw, live: Raw, pods: Mapping[str, Pod]) ->
 
 
 def partition_of(strategy: Mapping[str, Any]) -> int:
-    return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+    """0 if there is none, or none that is one: a spec is a person's, and may say anything."""
+    partition = rolling_of(strategy).get("partition")
+    return max(partition, 0) if isinstance(partition, int) and not isinstance(partition, bool) else 0
+
+
+def rolling_of(strategy: Mapping[str, Any]) -> Mapping[str, Any]:
+    rolling = strategy.get("rollingUpdate")
+    return rolling if isinstance(rolling, Mapping) else {}
 
 
 def annotation(raw: Raw, name: str) -> str:

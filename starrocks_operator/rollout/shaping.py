@@ -19,6 +19,7 @@ from starrocks_operator.rollout.roll import (
     Roll,
     annotation,
     partition_of,
+    rolling_of,
 )
 from starrocks_operator.step import Step, StepKind
 
@@ -132,7 +133,7 @@ def _remembered(roll: Roll) -> dict[str, str]:
 
 def _partitioned(roll: Roll, partition: int) -> dict[str, Any]:
     at_rest = roll.desired["spec"]["updateStrategy"]
-    rolling = {**(at_rest.get("rollingUpdate") or {}), "partition": partition}
+    rolling = {**rolling_of(at_rest), "partition": partition}
     return {**at_rest, "type": "RollingUpdate", "rollingUpdate": rolling}
 
 

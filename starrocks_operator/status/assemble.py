@@ -67,6 +67,7 @@ def status_of(
         "members": members,
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
+        "onlineConfiguration": decision.online,
         "rollout": dict(decision.rollout),
         "protection": protection_status(cluster, observed),
         "accounts": accounts.record(cluster, observed),

@@ -20,6 +20,7 @@ _TOLD_WHEN_NOT_READY = frozenset(
         "ComponentOrphaned",
         "VolumeGrowthRefused",
         "VolumeShrinkRefused",
+        "CanaryWaits",
     }
 )
 

@@ -11,10 +11,17 @@ from typing import Any
 
 from starrocks_operator.decision import Decision
 from starrocks_operator.deed import deed_of
+from starrocks_operator.membership import questions_of
 from starrocks_operator.observed import Health
-from starrocks_operator.step import KUBERNETES_STEPS, Step
+from starrocks_operator.status import status_of
+from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, SETTING_STEPS, Step, StepKind
 from tests.unit.membership_world import NOW, World, applied, at, pod
 
+DEFAULTS = {
+    "tablet_sched_disable_balance": "false",
+    "tablet_sched_disable_colocate_balance": "false",
+    "tablet_sched_max_scheduling_tablets": "10000",
+}
 FIELDS = {"fe": "starRocksFeSpec", "be": "starRocksBeSpec", "cn": "starRocksCnSpec"}
 Raw = dict[str, Any]
 
@@ -33,6 +40,8 @@ class RollWorld(World):
         self.lead_to: int | None = None  # who leads next when the leader goes
         self.revisions: dict[str, Raw] = {}
         self.minted = 0
+        self.lists: dict[str, set[str]] = {}  # by frontend, backends and compute nodes that get no queries
+        self.settings = dict(DEFAULTS)
         super().__init__(**replicas)
         self.health = Health(unhealthy=0, clones=0, backups=0, fewest_copies=3)
         for item in self.pods():
@@ -80,7 +89,9 @@ class RollWorld(World):
         """The decision, its record written to the status until the two agree."""
         for _ in range(3):
             decision = self.decide()
-            self.raw["status"]["rollout"] = dict(decision.rollout)
+            status = status_of(self.cluster, self.observed, decision, last_run=None)
+            for key in ("rollout", "heldSettings"):
+                self.raw["status"][key] = status.get(key) or ({} if key == "rollout" else [])
         return decision
 
     def roll(self, turns: int = 200) -> list[str]:
@@ -106,7 +117,13 @@ class RollWorld(World):
 
     def tell(self, step: Step) -> None:
         """A statement to FE."""
-        raise AssertionError(f"not expected: {step}")
+        if step.kind in LOCAL_STEPS:
+            for ids in self.lists.values():
+                ids.add(step.fact("id")) if step.kind == StepKind.DIVERT_QUERIES else ids.discard(step.fact("id"))
+        else:
+            assert step.kind in SETTING_STEPS, step
+            assert self.settings[step.target] == step.fact("value")
+            self.settings[step.target] = step.fact("to")
 
     def settle(self) -> None:
         super().settle()
@@ -154,7 +171,9 @@ class RollWorld(World):
         self.remove("Pod", name)
         self._row(name, alive=False)
         leader = next((row for row in self.frontends if row.role == "LEADER"), None)
+        self.lists |= {name: set()} if name in self.lists else {}
         if leader is not None and leader.host.startswith(f"{name}."):
+            self.settings = dict(DEFAULTS)  # at worst: whoever leads next has restarted, and has forgotten them
             self._elect(besides=name)
 
     def make(self, workload: Raw, ordinal: int, revision: str) -> None:
@@ -178,7 +197,14 @@ class RollWorld(World):
 
     def look(self) -> None:
         if hasattr(self, "health"):
-            self.answers["health"] = self.health if self.raw["status"].get("rollout") else None
+            asked = questions_of(self.cluster, self.observed.children)
+            lists = {name: frozenset(ids) for name, ids in self.lists.items()}
+            self.answers = {
+                "health": self.health if asked.health else None,
+                "blacklists": lists if asked.blacklists else None,
+                "backend_blacklists": lists if asked.backend_blacklists else None,
+                "settings": {key: self.settings[key] for key in asked.settings} if asked.settings else None,
+            }
         super().look()
         if self.view is not None:
             self.view = replace(self.view, asked_at=self.now)

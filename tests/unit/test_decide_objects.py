@@ -208,7 +208,11 @@ def test_missing_references_are_said_and_stop_nothing() -> None:
 
 def test_ports_come_from_the_configuration() -> None:
     world = World()
-    world.observed_extras = {"configurations": {"be": Configuration(properties={"heartbeat_service_port": "19050"})}}
+    world.raw["spec"]["starRocksBeSpec"]["configMapInfo"] = {"configMapName": "mine", "resolveKey": "be.conf"}
+    file = Configuration(properties={"heartbeat_service_port": "19050"}, digest="1")
+    world.observed_extras = {"configurations": {"be": file}}
+    del world.objects["StatefulSet", "sample-be"]
+    world.settle()
     del world.backends[0]
     world.look()
     step = world.decide().step

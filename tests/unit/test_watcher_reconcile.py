@@ -36,6 +36,7 @@ from watcher.fleet import Fleet
 from watcher.index import Index
 from watcher.job import Job, Result
 from watcher.looks import Looks, digest
+from watcher.mentions import Mentions
 from watcher.observe import Observer
 from watcher.queue import WorkQueue
 from watcher.reconcile import Reconciler
@@ -97,6 +98,7 @@ class World:
                 domain=domain,
                 revisions=Revisions(self.kube),
                 classes=StorageClasses(self.kube, clock=time.monotonic),
+                mentions=Mentions(self.kube),
                 clock=time.monotonic,
             ),
             batch=self.batch,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.rollout.gates.canary import CANARIES
 from starrocks_operator.rollout.gates.frontends import FRONTENDS
 from starrocks_operator.rollout.gates.gate import Gate
 from starrocks_operator.rollout.gates.members import GENERATION, MEMBERS
@@ -21,7 +22,7 @@ __all__ = ["GATES", "SKIPPED", "Gate", "Objection", "objection", "switched_off"]
 SKIPPED = "starrocks.com/skip-rollout-gates"
 """Names of gates, separated by commas, and the generation for which they are off: `BackendsAlive,NoBackup@12`."""
 
-GATES = (*VOLUMES, *GENERATION, *FRONTENDS, *MEMBERS, *TABLETS)
+GATES = (*VOLUMES, *GENERATION, *CANARIES, *FRONTENDS, *MEMBERS, *TABLETS)
 
 
 @dataclass(frozen=True, kw_only=True)

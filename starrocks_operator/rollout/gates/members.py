@@ -48,6 +48,8 @@ def _unproven(scene: Scene) -> str:
     last = next(_last_replaced(scene), None)
     if last is not None:
         roll, item = last
+        if item.pod.uid == record.uid:
+            return ""  # it was not replaced after all
         start = started(row_of(scene.rosters, roll.component, item))
         if record.started and start == record.started:
             return f"{item.name} was replaced, and FE still shows its former process"
