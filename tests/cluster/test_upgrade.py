@@ -5,15 +5,20 @@ The order is read from the API server's audit log; that no load failed and no ta
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from lab.roll_order import Replacement, at_once, out_of_order
 from lab.space import Document, Space
 from tests.cluster.clusters import cluster
-from tests.cluster.leaving import births, statistic
+from tests.cluster.leaving import births, setting, statistic
+from tests.cluster.operators import Operators
 
 BE, CN, FE = "starRocksBeSpec", "starRocksCnSpec", "starRocksFeSpec"
 KINDS = {BE: "be", CN: "cn", FE: "fe"}
+SCHEDULING = "tablet_sched_max_scheduling_tablets"
+CANARY, APPROVAL = "starrocks.com/canary", "starrocks.com/approve-canary"
 PATIENCE = 240.0
 
 
@@ -84,6 +89,50 @@ def test_the_leader_of_that_moment_goes_last_when_it_moves_in_mid_roll(space: Sp
     nothing_is_wrong(space)
 
 
+def test_an_operator_that_dies_between_off_and_on_is_made_good_by_the_next_one(operators: Operators) -> None:
+    """Killed when FE has heard `off` and nobody has the reply; and again when it is about to say `on`."""
+    space = operators.space
+    operators.start("first")
+    begin(space, be=3)
+    tell_all(space, SCHEDULING, "5000")
+    before = settings(space)
+    with held_back(space, f'"{SCHEDULING}" = "0"', afterwards=True) as halted:
+        images(space, "3.4.2", BE)
+        space.wait(halted, "one", "to be told not to repair tablets", pause=0.02)
+        operators.kill("first")
+    assert setting(space, "one", SCHEDULING) == "0"
+    with held_back(space, f'"{SCHEDULING}" = "5000"', afterwards=False) as halted:
+        operators.start("second")
+        space.wait(halted, "one", "to be told to repair tablets again", pause=0.02)
+        operators.kill("second")
+    assert replaced(space)
+    operators.start("third")
+    space.wait_ready("one", patience=PATIENCE)
+    assert pods(replaced(space)) == ["one-be-2", "one-be-1", "one-be-0"]
+    assert settings(space) == before
+    nothing_is_wrong(space)
+    operators.end()
+
+
+def test_a_canary_waits_for_its_owner_who_approves_or_goes_back(space: Space) -> None:
+    begin(space, fe=1, be=3)
+    space.patch("StarRocksCluster", "one", {"metadata": {"annotations": {CANARY: "true"}}})
+    images(space, "3.3.10", BE)
+    space.wait(lambda: waits_for_approval(space), "one", "to stop after the canary")
+    assert pods(replaced(space)) == ["one-be-2"]
+    generation = space.get("StarRocksCluster", "one")["metadata"]["generation"]
+    space.patch("StarRocksCluster", "one", {"metadata": {"annotations": {APPROVAL: f"be@{generation}"}}})
+    space.wait_ready("one", patience=PATIENCE)
+    assert pods(replaced(space)) == ["one-be-2", "one-be-1", "one-be-0"]
+    images(space, "3.3.11", BE)
+    space.wait(lambda: waits_for_approval(space), "one", "to stop after the second canary")
+    images(space, "3.3.10", BE)
+    space.wait_ready("one", patience=PATIENCE)
+    assert pods(replaced(space))[3:] == ["one-be-2", "one-be-2"], "only the canary went, and went back"
+    assert {row["Version"][:6] for row in space.show("one", "SHOW BACKENDS")} == {"3.3.10"}
+    nothing_is_wrong(space)
+
+
 # What a user does
 
 
@@ -104,6 +153,24 @@ def backup(space: Space, method: str) -> None:
     space.simulator(method, "/backups", {"cluster": "one", "namespace": space.namespace, "name": "snapshot"})
 
 
+def tell_all(space: Space, key: str, value: str) -> None:
+    """Set on every frontend, as the operator does: each has its own."""
+    for pod in births(space, "one-fe-"):
+        sql = f'ADMIN SET FRONTEND CONFIG ("{key}" = "{value}")'
+        space.simulator("POST", "/sql", {"pod": pod, "namespace": space.namespace, "sql": sql})
+
+
+@contextmanager
+def held_back(space: Space, pattern: str, *, afterwards: bool) -> Iterator[Callable[[], bool]]:
+    """The next statement like this is held, or its reply; yields whether it is."""
+    halt = {"pattern": pattern, "number": 1, "afterwards": afterwards}
+    space.simulator("POST", "/halt", {**halt, "namespace": space.namespace})
+    try:
+        yield lambda: bool(space.simulator("GET", "/halt")["statement"])
+    finally:
+        space.simulator("DELETE", "/halt")
+
+
 # What is seen
 
 
@@ -121,6 +188,12 @@ def stopped_by(space: Space, kind: str) -> bool:
     rollout = space.status("one").get("rollout", {})
     degraded = space.condition("one", "Degraded")
     return bool(rollout.get("component") == kind and rollout.get("gate") and degraded.get("status") == "True")
+
+
+def waits_for_approval(space: Space) -> bool:
+    return space.status("one").get("rollout", {}).get("gate") == "CanaryApproved" and "CanaryWaits" in space.events(
+        "one"
+    )
 
 
 def leader(space: Space) -> str:
