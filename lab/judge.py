@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.audit import Write
+from lab.membership_statements import ADDRESS, DROP_WAREHOUSE, STATEMENT, STEPS, TARGET
 from lab.roll_watch import RollWatch
 from lab.whose import (
     COMPONENT,
@@ -35,21 +36,6 @@ REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
 HIBERNATE = "starrocks.com/hibernate"
 BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
-STATEMENT = re.compile(
-    r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
-    r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
-    re.IGNORECASE,
-)
-TARGET = re.compile(r"[\"']([^\"']+)[\"']")
-ADDRESS = re.compile(r"[\d.]+:\d+")
-DROP_WAREHOUSE = re.compile(r"DROP\s+WAREHOUSE\s+IF\s+EXISTS\s+(\w+)", re.IGNORECASE)
-STEPS = {
-    ("DROP", "FOLLOWER"): "DropFollower",
-    ("DROP", "OBSERVER"): "DropObserver",
-    ("DROP", "BACKEND"): "DropBackend",
-    ("DROP", "COMPUTE NODE"): "DropComputeNode",
-    ("DECOMMISSION", "BACKEND"): "DecommissionBackend",
-}
 
 
 @dataclass

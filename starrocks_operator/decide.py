@@ -9,66 +9,42 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from starrocks_operator import restore
-from starrocks_operator.components import COMPONENTS
-from starrocks_operator.config import Online, Settled, collectable, effective, kept_context, online_of, settled_of
-from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
+from starrocks_operator.case import Case, case_of
+from starrocks_operator.config import collectable
+from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
-from starrocks_operator.due import Due, Object, due, prunable
+from starrocks_operator.due import Due, due, prunable
 from starrocks_operator.findings import blocking_everything, configuration_findings, standing_findings
+from starrocks_operator.holds import Objects, guards_of, held_components, waits_of
 from starrocks_operator.membership import (
-    Founding,
     Outlook,
     Pod,
     Situation,
-    founding_of,
     plan,
     pods_of,
     rosters_of,
 )
 from starrocks_operator.membership.slots import DEFAULT_GRACE
-from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
-from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
-from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.objects.names import CLUSTER_DOMAIN, stateful_set_name
+from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.plan import Draft
 from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import Workloads, context_of, workloads_of
-from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Course, Direction, Roll, course_of, is_rolled_out, roll_of
+from starrocks_operator.rollout import Roll, course_of, roll_of
 from starrocks_operator.step import Step, StepKind
-from starrocks_operator.storage import Scene as StorageScene
-from starrocks_operator.storage import guarded, stateful_sets
-from starrocks_operator.volumes import Growth, volumes_of
+from starrocks_operator.storage import stateful_sets
+from starrocks_operator.volumes import volumes_of
 
 IGNORED = "starrocks.com/ignored"
-NO_LEADER = "held until a frontend leads"
-OTHERS = {"hpa": "the autoscaler", "fe_proxy": "the frontend proxy"}
-
-Objects = Mapping[str, Sequence[Object]]
 
 _built: Recall[Objects] = Recall(512)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Case:
-    """Everything worked out about one cluster before anything is decided."""
-
-    cluster: StarRocksCluster
-    observed: Observed
-    workloads: Workloads
-    founding: Founding
-    context: Context  # all components, whether or not their gates are open
-    settled: Mapping[str, Settled]
-    online: Online
-    disks: Growth = field(default_factory=Growth)
-    rolls: Mapping[str, Roll] = field(default_factory=dict)
-    course: Course = field(default_factory=Course)
 
 
 def decide(
@@ -82,7 +58,7 @@ def decide(
 ) -> Decision:
     """The one decision. domain: the DNS domain of the Kubernetes cluster. grace: how long a running pod may take to
     register itself."""
-    case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
+    case = case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
     if stops := blocking_everything(cluster) or _hindrances(case):
@@ -102,7 +78,7 @@ def decide(
     rolls = _rolls(case, wanted, pods)
     draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
     disks = volumes_of(cluster, observed, case.context, rolls, rosters)
-    course = course_of(cluster, observed, case.context, rosters, disks.resting(rolls), founded=_may_be_founded(case))
+    course = course_of(cluster, observed, case.context, rosters, disks.resting(rolls), founded=case.may_be_founded)
     if course.shapes or disks.shapes or disks.formers:
         shapes = {**course.shapes, **disks.shapes}
         case = replace(case, context=replace(case.context, shapes=shapes, formers=disks.formers), disks=disks)
@@ -126,7 +102,7 @@ def decide(
     return decision if disks.anew else in_its_mode(decision, draft, case.workloads)
 
 
-def _rolls(case: _Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
+def _rolls(case: Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
     desired = stateful_sets(wanted)
     return {name: roll_of(name, desired[name], live, pods) for name, live in case.workloads.items() if name in desired}
 
@@ -136,43 +112,14 @@ def is_ignored(cluster: StarRocksCluster) -> bool:
     return cluster.annotations.get(IGNORED, "").lower() == "true"
 
 
-def _hindrances(case: _Case) -> tuple[Finding, ...]:
+def _hindrances(case: Case) -> tuple[Finding, ...]:
     """A restore of the cluster that is not ours to disturb."""
     founded = bool(case.founding.cluster_id) or "fe" in case.workloads
     found = restore.hindrance(case.cluster, case.observed, founded=founded)
     return (found,) if found is not None else ()
 
 
-def _case_of(
-    cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str, customs: Customs
-) -> _Case:
-    workloads = workloads_of(cluster, observed.children)
-    settled = settled_of(cluster, observed.children, observed.configurations)
-    observed = replace(observed, configurations=effective(observed.configurations, settled))
-    founding = founding_of(cluster, observed.children, observed.view)
-    context = context_of(
-        cluster,
-        observed,
-        workloads,
-        cluster_id=founding.cluster_id,
-        default_profile=default_profile,
-        domain=domain,
-        customs=customs,
-        settled=settled,
-    )
-    online = online_of(cluster, observed, context, settled, workloads)
-    return _Case(
-        cluster=cluster,
-        observed=observed,
-        workloads=workloads,
-        founding=founding,
-        context=kept_context(context, online),
-        settled=settled,
-        online=online,
-    )
-
-
-def _stopped(case: _Case, findings: tuple[Finding, ...]) -> Decision:
+def _stopped(case: Case, findings: tuple[Finding, ...]) -> Decision:
     """Nothing is applied and no step is taken until a person has acted."""
     held = dict.fromkeys(case.context.components, findings[0].message)
     return Decision(context=replace(case.context, components=()), findings=findings, held=held, fingerprint="stopped")
@@ -187,10 +134,10 @@ def _unbuildable(failure: Exception) -> Finding:
     )
 
 
-def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
-    held = case.disks.resting(_held(case))
-    gates = _gate_waits(held)
-    guards = _guards(case, wanted)
+def _assembled(case: Case, wanted: Objects, outlook: Outlook) -> Decision:
+    held = case.disks.resting(held_components(case))
+    gates = waits_of(held)
+    guards = guards_of(case, wanted)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
@@ -228,7 +175,7 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook) -> Decision:
 
 
 def _unhurried(
-    case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
+    case: Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
 ) -> Outlook:
     """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
     component = _made_smaller(case.cluster, outlook.step) or _rolled(outlook.step)
@@ -251,70 +198,6 @@ def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
 def _rolled(step: Step | None) -> str:
     """The component whose pod the step replaces."""
     return step.fact("component") if step is not None else ""
-
-
-def _held(case: _Case) -> dict[str, str]:
-    """Four gates. A warehouse needs a cluster that can have warehouses. Backends, compute nodes and autoscaler: a
-    frontend leads, shown by SQL and not by readiness; on request all frontends have been rolled out. And every
-    component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
-    missing = {
-        name: f"held until {configuration.missing} exists"
-        for name, configuration in case.observed.configurations.items()
-        if configuration.missing
-    }
-    if "fe" in missing:  # the others are told the frontends' ports
-        missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
-    missing |= {name: one.refusal for name, one in case.settled.items() if one.held}
-    view = case.observed.view
-    if reason := obstacle(case.cluster, case.observed):
-        return dict.fromkeys(case.context.components, reason)
-    if view is not None and view.leader is not None:
-        return _waiting_for_rollout(case) | missing
-    return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
-
-
-def _waiting_for_rollout(case: _Case) -> dict[str, str]:
-    """As the official operator's: asked for by the spec, and of backends and compute nodes. Where a release changes,
-    the order that it needs goes first."""
-    frontends = case.rolls.get("fe")
-    if frontends is None or not case.cluster.spec.wait_for_full_rollout or case.course.direction == Direction.UPGRADE:
-        return {}
-    if is_rolled_out(frontends):
-        return {}
-    return {name: WAITS_FOR_ROLLOUT for name in case.context.components if name in ("be", "cn")}
-
-
-def _guards(case: _Case, wanted: Objects) -> tuple[tuple[str, Finding], ...]:
-    """What stands between a changed spec and the data or the quorum, by component."""
-    desired = stateful_sets(wanted) | {name: roll.desired for name, roll in case.rolls.items()}
-    return guarded(
-        StorageScene(
-            cluster=case.cluster,
-            wanted=desired,
-            live=case.disks.resting(case.workloads),
-            properties=case.context.properties,
-            view=case.observed.view,
-            now=case.observed.now,
-            founded=_may_be_founded(case),
-        )
-    )
-
-
-def _may_be_founded(case: _Case) -> bool:
-    """Whether there may be a cluster that has something to lose: what is not understood counts as founded."""
-    if case.founding.cluster_id:
-        return True
-    view = case.observed.view
-    if view is not None and any(answer.outcome != Outcome.REFUSED for answer in view.answers):
-        return True
-    return case.observed.children.get("ConfigMap", marker_name(case.cluster)) is None
-
-
-def _gate_waits(held: Mapping[str, str]) -> tuple[str, ...]:
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in held.items():
-        by_reason.setdefault(reason, []).append(f"{COMPONENTS[name].title}s" if name in COMPONENTS else OTHERS[name])
-    return tuple(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
 
 
 def _changes(dues: Mapping[str, Due], prune: tuple[ObjectKey, ...]) -> tuple[str, ...]:

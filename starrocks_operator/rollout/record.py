@@ -21,9 +21,9 @@ class Record:
     """component, pod: whose turn it is, or was last. gate: the gate that objects; empty: none.
 
     since: when a pod was replaced last, or the roll began. done, total: pods that are as wanted, and all of them.
-    baseline: tablets that were unhealthy before; None: not known. started: when the last pod's former process had
-    started, in FE's words; uid: that of the pod itself. seen: when FE was first seen to count its successor as
-    alive. minor: whether a minor release changes. quiet: whom we keep queries from, see `quiet`.
+    baseline: tablets that were unhealthy before; None: not known. uid: of the pod whose turn it was, before it was
+    replaced; started: when its process had started, in FE's words. seen: when FE was first seen to count its successor
+    as alive. minor: whether a minor release changes. quiet: whom we keep queries from, see `quiet`.
     """
 
     component: str = ""

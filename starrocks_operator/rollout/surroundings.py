@@ -35,11 +35,16 @@ def prepare(scene: Scene, record: Record) -> Outlook | None:
     """What comes before the pod stops; None: nothing more. Who is broken takes no queries, and cannot wait."""
     if scene.broken:
         return None
-    settings = scene.view.settings if scene.view else None
+    settings, backend = scene.view.settings if scene.view else None, scene.roll.component == "be"
+    back = readmission(record.quiet, scene.rosters, scene.view, but=scene.target.name)
+    if back is None and not backend:
+        back = restore(Memory.of(scene.cluster, scene.observed.children).held, settings, keys=(SCHEDULING,))
+    if back is not None:
+        return Outlook(step=back, waits=("what was changed for the pod before is put back",))
     if record.minor:
         if settings is None:
             return Outlook(waits=(f"pod {scene.target.name} is to be replaced: FE's settings have not been read yet",))
-        step = hold(settings, backend=scene.roll.component == "be")
+        step = hold(settings, backend=backend)
         if step is not None:
             return Outlook(step=step, waits=(f"pod {scene.target.name} is to be replaced: {step.target} is held",))
     return diversion(scene.roll.component, scene.row, scene.view)

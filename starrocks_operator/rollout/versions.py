@@ -119,10 +119,10 @@ def _changes(
     cluster: StarRocksCluster, children: Children, rosters: Rosters, rolls: Mapping[str, Roll]
 ) -> Iterator[Change]:
     for name, roll in rolls.items():
-        if roll.method == Method.OWNER or not roll.old:
+        if roll.method == Method.OWNER or not (roll.old or roll.lagging):
             continue
         image, after = image_in(roll.desired["spec"]["template"]), wanted_release(cluster, roll)
-        for target in roll.old:
+        for target in roll.pods if roll.lagging else roll.old:  # meanwhile nobody can tell which are old
             had = image_in(children.get("Pod", target.name) or {})
             if had != image:
                 yield Change(component=name, pod=target.name, before=_before(had, rosters, name, target), after=after)

@@ -14,6 +14,10 @@ from starrocks_operator.step import Step, StepKind
 HOUSEKEEPING = {
     StepKind.HOLD_AUTO_DROP,
     StepKind.RESTORE_AUTO_DROP,
+    StepKind.HOLD_SETTING,
+    StepKind.RESTORE_SETTING,
+    StepKind.DIVERT_QUERIES,
+    StepKind.READMIT_QUERIES,
     StepKind.CREATE_OPERATOR_ACCOUNT,
     StepKind.SET_ROOT_PASSWORD,
 }

@@ -21,8 +21,7 @@ def world(wish: dict[str, Any], told: dict[str, Any] | None, *, configurations: 
     made.raw["spec"] |= {"disasterRecovery": wish}
     if told is not None:
         made.raw["status"]["disasterRecoveryStatus"] = told
-    made.observed_extras["configurations"] = configurations
-    made.settle()
+    made.configured(configurations)
     return made
 
 
@@ -61,8 +60,8 @@ def test_what_is_said_and_held(
 
 def test_nothing_is_touched_while_another_operator_restores() -> None:
     stage = world(ASKED, {"phase": "doing", "observedGeneration": 2})
-    stage.get("StatefulSet", "sample-fe")["spec"]["replicas"] = 1
-    stage.get("StatefulSet", "sample-fe")["metadata"] |= {"annotations": {}, "resourceVersion": "theirs"}
+    stage.get("StatefulSet", "sample-be")["spec"]["replicas"] = 1
+    stage.get("StatefulSet", "sample-be")["metadata"] |= {"annotations": {}, "resourceVersion": "theirs"}
     decision = stage.decide()
     assert not decision.due
     assert decision.context.components == ()

@@ -33,6 +33,13 @@ def test_a_backend_gets_no_queries_from_before_it_stops_until_it_is_back() -> No
     assert set(map(len, world.lists.values())) == {0}
 
 
+def test_one_gets_queries_again_before_the_next_gets_none() -> None:
+    world = with_lists().label("be")
+    while len(world.order) < 3:
+        world.turn()
+        assert len({number for ids in world.lists.values() for number in ids}) <= 1
+
+
 def test_compute_nodes_have_lists_of_their_own() -> None:
     world = with_lists().label("cn")
     world.roll()
