@@ -96,12 +96,12 @@ def test_an_operator_that_dies_between_off_and_on_is_made_good_by_the_next_one(o
     begin(space, be=3)
     tell_all(space, SCHEDULING, "5000")
     before = settings(space)
-    with held_back(space, f'"{SCHEDULING}" = "0"', afterwards=True) as halted:
+    with held_back(space, f'ADMIN SET .*"{SCHEDULING}" = "0"', afterwards=True) as halted:
         images(space, "3.4.2", BE)
         space.wait(halted, "one", "to be told not to repair tablets", pause=0.02)
         operators.kill("first")
     assert setting(space, "one", SCHEDULING) == "0"
-    with held_back(space, f'"{SCHEDULING}" = "5000"', afterwards=False) as halted:
+    with held_back(space, f'ADMIN SET .*"{SCHEDULING}" = "5000"', afterwards=False) as halted:
         operators.start("second")
         space.wait(halted, "one", "to be told to repair tablets again", pause=0.02)
         operators.kill("second")
