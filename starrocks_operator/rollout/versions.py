@@ -26,6 +26,8 @@ VERSION = "starrocks.com/version"
 ACCEPTED_PATH = "starrocks.com/accept-version-path-at-generation"
 """Annotation: at this generation of the spec, its owner vouches for the way from one release to the other."""
 
+REFUSED = "VersionPathRefused"
+
 Release = tuple[int, int, int]
 
 MINORS = (
@@ -48,7 +50,7 @@ MINORS = (
 LOWEST_DOWNGRADE: Mapping[tuple[int, int], Release] = {(4, 1): (4, 0, 6), (3, 0): (2, 5, 3)}
 """From this minor release, down to nothing older than that."""
 
-_REPORTED = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-.*)?")
+_REPORTED = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?:-.*)?")
 
 
 class Direction(StrEnum):
@@ -102,6 +104,16 @@ def version_course(
     finding = None if vouched else _objection(cluster, changes, direction, rosters, rolls)
     minor = any(change.before and change.after and change.before[:2] != change.after[:2] for change in changes)
     return Course(direction=direction, minor=minor, finding=finding)
+
+
+def wrong_way(cluster: StarRocksCluster, component: str, live: Raw, wanted: Raw) -> Finding | None:
+    """Of a StatefulSet that sleeps: the release on its volumes is that of its template, whatever it shall be now."""
+    before, image = release_in(image_in(live["spec"]["template"])), image_in(wanted["spec"]["template"])
+    after = reported(cluster.annotations.get(VERSION, "")) or release_in(image)
+    trouble = _trouble_with(Change(component=component, pod="", before=before, after=after))
+    same = image == image_in(live["spec"]["template"])
+    vouched = cluster.annotations.get(ACCEPTED_PATH) == str(cluster.generation)
+    return None if same or vouched or not trouble else _refused(cluster, trouble)
 
 
 def wanted_release(cluster: StarRocksCluster, roll: Roll) -> Release | None:
@@ -176,9 +188,13 @@ def _objection(
         troubles = {mixed: None}
     if not troubles:
         return None
+    return _refused(cluster, " ".join(troubles))
+
+
+def _refused(cluster: StarRocksCluster, troubles: str) -> Finding:
     return Finding(
-        reason="VersionPathRefused",
-        message=f"No pod is replaced: {' '.join(troubles)} Correct the images; or, if you know that this way is safe, "
+        reason=REFUSED,
+        message=f"No pod is replaced: {troubles} Correct the images; or, if you know that this way is safe, "
         f'set the annotation {ACCEPTED_PATH}: "{cluster.generation}".',
         degraded=True,
     )
