@@ -66,13 +66,13 @@ def questions_of(cluster: StarRocksCluster, children: Children, *, http_port: in
     nowhere; while they do leave, only what must be noticed when a frontend forgets it. http_port: FE's, at which those
     of a warehouse are asked whether there can be one."""
     asked = _questions_of(cluster, children)
-    if cluster.warehouse:
-        return replace(asked, http_port=http_port)
-    if _is_to_be_replaced(cluster, children):
-        asked = replace(asked, health=True, copies=True)
     rollout = (cluster.status.rollout if cluster.status else None) or {}
     memory = Memory.of(cluster, children)
     lists = bool(memory.quiet) or (bool(rollout) and not str(rollout.get("component", "")).startswith("fe"))
+    if cluster.warehouse:  # FE's settings and tablets are its cluster's to look after
+        return replace(asked, http_port=http_port, blacklists=asked.blacklists or lists)
+    if _is_to_be_replaced(cluster, children):
+        asked = replace(asked, health=True, copies=True)
     keys = ROLLED_SETTINGS if rollout.get("minor") or any(key in memory.held for key in ROLLED_SETTINGS) else ()
     if not (rollout or lists or keys):
         return asked

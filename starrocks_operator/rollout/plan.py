@@ -89,7 +89,7 @@ class _Judge:
             ),
             None,
         )
-        record = self._seen(self.record(minor=versions.minor))
+        record = self._seen(self.record(minor=versions.minor and not self.cluster.warehouse))
         if versions.finding is not None and (turn is None or not turn.broken or versions.finding.reason == REFUSED):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
