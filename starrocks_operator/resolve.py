@@ -76,7 +76,7 @@ def context_of(
         customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
-        restarts=restarts_of(cluster, workloads),
+        restarts=restarts_of(cluster, workloads, observed.now),
         configurations={name: one.inline for name, one in ours.items() if one.inline},
         files={name: {"base": one.base, "now": one.now} for name, one in ours.items() if one.base and not one.inline},
         accepted={name: one.accepted for name, one in ours.items() if one.inline or one.base},

@@ -12,6 +12,7 @@ from lab.simulator.model import Component, ConnectionLost, Done, Outcome, PodFac
 from lab.simulator.model.database import Database, majority
 from lab.simulator.stage import Stage
 from starrocks_operator.membership.pods import REVISION_LABEL
+from starrocks_operator.objects.sleep import awake_replicas
 from starrocks_operator.observed import Raw
 
 HUMAN = "human"
@@ -48,7 +49,7 @@ class Invariants:
         if by in (SELF, HUMAN) or not self._databases():
             return
         kind, name = raw["kind"], raw["metadata"]["name"]
-        if kind == "StatefulSet" and before is not None:
+        if kind == "StatefulSet" and before is not None and awake_replicas(after) is None:
             left = range(after["spec"]["replicas"] if after else 0, before["spec"]["replicas"])
             if left and after is not None and after["spec"]["replicas"] == 0 and self._may_sleep():
                 left = range(0)  # all of them, and all come back

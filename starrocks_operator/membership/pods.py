@@ -83,9 +83,9 @@ def instant(text: Any) -> datetime | None:
         return text if text.tzinfo else text.replace(tzinfo=UTC)
     try:
         parsed = datetime.fromisoformat(str(text))
-    except ValueError:
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _running_since(raw: Raw) -> datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from starrocks_operator.model import StarRocksCluster
@@ -14,33 +14,43 @@ RESTART = "starrocks.com/restart-"
 RESTARTED = "starrocks.com/restarted-at"
 """On the pod template: the latest moment that was asked for. It stays when the wish is taken away."""
 
+SOON = timedelta(minutes=5)
+"""A moment that far ahead is taken as now; whoever means a later one has to come again."""
+
 
 def moment(text: str) -> datetime | None:
     """An RFC 3339 timestamp with its zone; None: it is none."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return found.astimezone(UTC) if found.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return found.astimezone(UTC) if found.tzinfo is not None else None
 
 
-def restarts_of(cluster: StarRocksCluster, workloads: Mapping[str, Raw]) -> dict[str, str]:
-    """By component, the moment for its pod template: the later one of what is asked for and what is there."""
+def restarts_of(cluster: StarRocksCluster, workloads: Mapping[str, Raw], now: datetime) -> dict[str, str]:
+    """By component, the moment for its pod template: the later one of what is asked for and what is there.
+
+    One that lies in the future would outdo every restart that is asked for until then.
+    """
     found: dict[str, str] = {}
     for name in cluster.spec.components:
         there, asked = _there(workloads.get(name)), cluster.annotations.get(RESTART + name, "").strip()
         known = {text: at for text in (there, asked) if (at := moment(text)) is not None}
+        if asked != there and asked in known and known[asked] > now + SOON:
+            del known[asked]
         if known:
             found[name] = max(known, key=lambda text: known[text])
     return found
 
 
-def misunderstood(cluster: StarRocksCluster) -> Iterator[str]:
-    """Annotations that ask for a restart of a component, and by no moment."""
+def misunderstood(cluster: StarRocksCluster, now: datetime) -> Iterator[str]:
+    """Annotations that ask for a restart of a component, and by no moment, or by one in the future."""
     for name in cluster.spec.components:
         asked = cluster.annotations.get(RESTART + name, "").strip()
-        if asked and moment(asked) is None:
+        if asked and (at := moment(asked)) is None:
             yield f"{RESTART}{name}: {asked[:60]!r} is no moment such as 2026-05-01T12:00:00Z"
+        elif asked and at is not None and at > now + SOON:
+            yield f"{RESTART}{name}: {asked[:60]!r} lies in the future"
 
 
 def stamped(template: dict[str, Any], at: str) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.names import autoscaler_name
 from starrocks_operator.objects.sleep import awake_replicas
 from starrocks_operator.observed import ObjectKey, Observed, Raw
+from starrocks_operator.quiet.still import held_still
+from starrocks_operator.rollout.versions import wrong_way
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage.precious import CLAIM, places
 
@@ -25,6 +27,9 @@ HIBERNATE = "starrocks.com/hibernate"
 BEDTIME = ("cn", "be", "fe-observer", "fe")
 """The order: who depends on others goes first."""
 WAKING = "the cluster is waking up: frontends first, the others when one leads"
+
+_NO_NEWS = frozenset({"LeaderMissing", "RolloutStalled"})
+"""What is found of a cluster that is only about to wake up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,7 @@ def hibernated(decision: Decision, night: Night) -> Decision:
     """The decision, with hibernation or waking up in it; without either, as it is."""
     sleeping = {name for name, raw in night.workloads.items() if awake_replicas(raw) is not None}
     if night.cluster.annotations.get(HIBERNATE, "").strip().lower() != "true":
-        return _waking(decision) if sleeping & set(night.cluster.spec.components) else decision
+        return _waking(decision, night) if sleeping & set(night.cluster.spec.components) else decision
     if not sleeping:
         if refused := "; ".join(_refusals(night)):
             return replace(decision, findings=(*decision.findings, _refusal(refused)))
@@ -50,10 +55,22 @@ def hibernated(decision: Decision, night: Night) -> Decision:
     return _going_to_sleep(decision, night)
 
 
-def _waking(decision: Decision) -> Decision:
+def _waking(decision: Decision, night: Night) -> Decision:
     """Nobody leads yet, and nodes are missing: that is no news, and nothing is to be concluded from it."""
-    quiet = tuple(finding for finding in decision.findings if finding.reason != "LeaderMissing")
-    return replace(decision, step=None, findings=quiet, waits=(*decision.waits, WAKING), pace=None)
+    quiet = tuple(finding for finding in decision.findings if finding.reason not in _NO_NEWS)
+    woken = replace(decision, step=None, findings=quiet, waits=(*decision.waits, WAKING), pace=None)
+    refused = next(_wrong_ways(decision, night), None)
+    return woken if refused is None else held_still(woken, refused)
+
+
+def _wrong_ways(decision: Decision, night: Night) -> Iterator[Finding]:
+    """No roll stands between a sleeping pod and another release."""
+    for name, items in decision.apply.items():
+        live = night.workloads.get(name)
+        for item in items:
+            if item["kind"] == "StatefulSet" and live is not None and awake_replicas(live) is not None:
+                found = wrong_way(night.cluster, name, live, item)
+                yield from () if found is None else (found,)
 
 
 def _going_to_sleep(decision: Decision, night: Night) -> Decision:

@@ -25,8 +25,8 @@ from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
 from starrocks_operator.rollout.surroundings import afterwards, in_between, prepare, with_step
+from starrocks_operator.rollout.versions import REFUSED, Direction, version_course
 from starrocks_operator.rollout.versions import Course as Versions
-from starrocks_operator.rollout.versions import Direction, version_course
 from starrocks_operator.step import Step
 
 BEING_MADE = "NewGenerationAlive"
@@ -95,7 +95,7 @@ class _Judge:
         record = self._seen(self.record(minor=versions.minor))
         if record.began is None and any(roll.old for roll in self.rolls.values() if roll.method != Method.OWNER):
             record = replace(record, began=self.observed.now)
-        if versions.finding is not None and (turn is None or not turn.broken):
+        if versions.finding is not None and (turn is None or not turn.broken or versions.finding.reason == REFUSED):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
             return self._waiting(record, versions, "the last of the pods is being replaced", BEING_MADE)

@@ -111,6 +111,8 @@ def record_of(cluster: StarRocksCluster, rolls: Iterable[Roll], now: datetime, *
     baseline = before.baseline
     if baseline is None and not begun:
         baseline = unhealthy
+    if baseline is not None and unhealthy is not None:
+        baseline = min(baseline, unhealthy)  # what has healed meanwhile is an excuse no more
     return replace(
         before,
         since=now if moved else before.since,

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership import Outlook
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.objects.restarts import misunderstood, moment
+from starrocks_operator.objects.restarts import SOON, misunderstood, moment
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import objection
 from starrocks_operator.rollout.roll import Roll, RollPod
@@ -21,8 +21,9 @@ from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.step import Step, StepKind
 
 RESTART_PODS = "starrocks.com/restart-pods"
-SOON = timedelta(minutes=5)
-"""A moment that far ahead is waited for; whoever means a later one has to come again."""
+NOTICED = timedelta(seconds=30)
+"""So long after a pod has been restarted, what FE shows of it is of the new process."""
+LONGEST_ORDINAL = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +42,15 @@ def pods_on_request(
 ) -> Outlook:
     """The next pod of those that are to be restarted, and what was not understood. Asked while no roll is open."""
     wishes, problems = _wishes(cluster, rolls, observed.now)
-    problems = (*misunderstood(cluster), *problems)
+    problems = (*misunderstood(cluster, observed.now), *problems)
     outlook = Outlook(findings=(_misunderstood(problems),) if problems else ())
     for roll, target, wish in _due(wishes, rolls):
         if wish.at > observed.now:
             outlook = outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted at {wish.at.isoformat()}",)))
             continue
         why = objection(scene_of(roll, target))
-        said = _others(roll, target) or (why.why if why else "")
+        young = _young(wishes, rolls, observed.now)
+        said = _others(roll, target) or (why.why if why else "") or young
         if said:
             return outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted, but not yet: {said}",)))
         return outlook.then(Outlook(step=_restarted(roll, target), waits=(f"pod {target.name} is being restarted",)))
@@ -80,7 +82,8 @@ def _wishes(
 
 def _has(roll: Roll, pod: str) -> bool:
     ordinal = pod.removeprefix(f"{roll.name}-")
-    return ordinal != pod and ordinal.isdecimal() and int(ordinal) < roll.replicas
+    known = ordinal != pod and ordinal.isdecimal() and len(ordinal) <= LONGEST_ORDINAL
+    return known and int(ordinal) < roll.replicas
 
 
 def _due(wishes: tuple[Wish, ...], rolls: Mapping[str, Roll]) -> Iterator[tuple[Roll, RollPod, Wish]]:
@@ -89,6 +92,18 @@ def _due(wishes: tuple[Wish, ...], rolls: Mapping[str, Roll]) -> Iterator[tuple[
             for pod in roll.pods:
                 if pod.name == wish.pod and pod.pod.created is not None and pod.pod.created < wish.at:
                     yield roll, pod, wish
+
+
+def _young(wishes: tuple[Wish, ...], rolls: Mapping[str, Roll], now: datetime) -> str:
+    """Of those that have been restarted already: what FE shows of one may still be its former process."""
+    asked = {wish.pod: wish.at for wish in wishes}
+    for roll in rolls.values():
+        for item in roll.pods:
+            at, made, since = asked.get(item.name), item.pod.created, item.pod.running_since
+            done = at is not None and made is not None and made >= at
+            if done and (since is None or now - since < NOTICED):
+                return f"{item.name} has just been restarted"
+    return ""
 
 
 def _others(roll: Roll, target: RollPod) -> str:

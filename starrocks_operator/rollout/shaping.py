@@ -87,7 +87,8 @@ def _before(roll: Roll) -> Shape:
 def _offered(roll: Roll, name: str, uid: str, revisions: Mapping[str, Raw], *, withdraw: bool) -> Shape:
     """The wanted template is there for one pod: until that pod has been made anew."""
     found = next((pod for pod in roll.pods if pod.name == name), None)
-    gone = found is None and int(name.rpartition("-")[2]) >= roll.replicas
+    ordinal = name.rpartition("-")[2]  # by another hand it may be anything
+    gone = found is None and not (ordinal.isdecimal() and int(ordinal[:9]) < roll.replicas)
     made = gone or (found is not None and (found.pod.uid != uid or (withdraw and not found.pod.deleting)))
     if not made or roll.lagging:
         return Shape(strategy=ON_DELETE, annotations=_remembered(roll))

@@ -26,6 +26,8 @@ VERSION = "starrocks.com/version"
 ACCEPTED_PATH = "starrocks.com/accept-version-path-at-generation"
 """Annotation: at this generation of the spec, its owner vouches for the way from one release to the other."""
 
+REFUSED = "VersionPathRefused"
+
 Release = tuple[int, int, int]
 
 MINORS = (
@@ -48,7 +50,7 @@ MINORS = (
 LOWEST_DOWNGRADE: Mapping[tuple[int, int], Release] = {(4, 1): (4, 0, 6), (3, 0): (2, 5, 3)}
 """From this minor release, down to nothing older than that."""
 
-_REPORTED = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-.*)?")
+_REPORTED = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?:-.*)?")
 
 
 class Direction(StrEnum):
@@ -105,6 +107,16 @@ def version_course(
     minors = [change for change in changes if change.before and change.after and change.before[:2] != change.after[:2]]
     metadata = any(_is_frontend(change.component) for change in minors)
     return Course(direction=direction, minor=bool(minors), metadata=metadata, finding=finding)
+
+
+def wrong_way(cluster: StarRocksCluster, component: str, live: Raw, wanted: Raw) -> Finding | None:
+    """Of a StatefulSet that sleeps: the release on its volumes is that of its template, whatever it shall be now."""
+    before, image = release_in(image_in(live["spec"]["template"])), image_in(wanted["spec"]["template"])
+    after = reported(cluster.annotations.get(VERSION, "")) or release_in(image)
+    trouble = _trouble_with(Change(component=component, pod="", before=before, after=after))
+    same = image == image_in(live["spec"]["template"])
+    vouched = cluster.annotations.get(ACCEPTED_PATH) == str(cluster.generation)
+    return None if same or vouched or not trouble else _refused(cluster, trouble)
 
 
 def wanted_release(cluster: StarRocksCluster, roll: Roll) -> Release | None:
@@ -179,9 +191,13 @@ def _objection(
         troubles = {mixed: None}
     if not troubles:
         return None
+    return _refused(cluster, " ".join(troubles))
+
+
+def _refused(cluster: StarRocksCluster, troubles: str) -> Finding:
     return Finding(
-        reason="VersionPathRefused",
-        message=f"No pod is replaced: {' '.join(troubles)} Correct the images; or, if you know that this way is safe, "
+        reason=REFUSED,
+        message=f"No pod is replaced: {troubles} Correct the images; or, if you know that this way is safe, "
         f'set the annotation {ACCEPTED_PATH}: "{cluster.generation}".',
         degraded=True,
     )

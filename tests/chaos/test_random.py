@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from lab.rehearsal import Dies, Loses, Rehearsal
 from lab.rehearsal.invariants import HUMAN
-from lab.rehearsal.rehearsal import NAME
+from lab.rehearsal.manifest import NAME
 from lab.simulator.model import Component
 
 USUAL = 100  # always the same ones; `make chaos` draws more of them, and others each time

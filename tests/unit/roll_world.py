@@ -43,7 +43,7 @@ class RollWorld(World):
         self.minted = 0
         self.lists: dict[str, set[str]] = {}  # by frontend, backends and compute nodes that get no queries
         self.settings = dict(DEFAULTS)
-        self.images: int | None = 0  # that the leader has written; None: this release does not tell
+        self.written: int | None = 0  # that the leader has written; None: this release does not tell
         self.writes = True  # whether it writes one when it is told
         self.last_run: RunReport | None = None
         super().__init__(**replicas)
@@ -127,7 +127,7 @@ class RollWorld(World):
             for ids in self.lists.values():
                 ids.add(step.fact("id")) if step.kind == StepKind.DIVERT_QUERIES else ids.discard(step.fact("id"))
         elif step.kind == StepKind.CREATE_IMAGE:
-            self.images = self.images + 1 if self.writes and self.images is not None else self.images
+            self.written = self.written + 1 if self.writes and self.written is not None else self.written
         else:
             assert step.kind in SETTING_STEPS, step
             assert self.settings[step.target] == step.fact("value")
@@ -181,7 +181,7 @@ class RollWorld(World):
         leader = next((row for row in self.frontends if row.role == "LEADER"), None)
         self.lists |= {name: set()} if name in self.lists else {}
         if leader is not None and leader.host.startswith(f"{name}."):
-            self.images = self.images and 0
+            self.written = self.written and 0
             self.settings = dict(DEFAULTS)  # at worst: whoever leads next has restarted, and has forgotten them
             self._elect(besides=name)
 
@@ -209,7 +209,7 @@ class RollWorld(World):
             asked = questions_of(self.cluster, self.observed.children)
             lists = {name: frozenset(ids) for name, ids in self.lists.items()}
             self.answers = {
-                "health": replace(self.health, images=self.images) if asked.health else None,
+                "health": replace(self.health, images=self.written) if asked.health else None,
                 "blacklists": lists if asked.blacklists else None,
                 "backend_blacklists": lists if asked.backend_blacklists else None,
                 "settings": {key: self.settings[key] for key in asked.settings} if asked.settings else None,

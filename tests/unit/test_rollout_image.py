@@ -50,7 +50,7 @@ def test_once_for_each_minor_release_of_frontends_and_before_the_first_pod(
     images: dict[str, str], times: int, count: int | None
 ) -> None:
     world = RollWorld().change(**images)
-    world.images = count
+    world.written = count
     while not world.order:
         world.turn()
     assert told(world) == times
@@ -65,7 +65,7 @@ def test_no_pod_is_replaced_until_it_is_there() -> None:
     decision = turned(world, 20)
     assert (told(world), world.order, decision.rollout["gate"]) == (1, [], "MetadataImage")
     assert "the leader writes an image of the metadata" in "; ".join(decision.waits)
-    world.images = 1
+    world.written = 1
     world.roll()
     assert told(world) == 1
 
@@ -89,7 +89,7 @@ def test_another_process_that_leads_is_told_once_more() -> None:
     world.writes = False
     until_told(world)
     world.frontends = [replace(row, start_time="later") for row in world.frontends]
-    world.images, world.writes = 0, True
+    world.written, world.writes = 0, True
     until_told(world, 2)
     world.roll()
     assert told(world) == 2
@@ -106,7 +106,7 @@ def test_a_lost_record_costs_one_more() -> None:
 
 def test_a_statement_whose_answer_was_lost_is_said_again() -> None:
     world = RollWorld().change(**UP)
-    world.images = None
+    world.written = None
     until_told(world)
     world.last_run = None
     until_told(world, 2)

@@ -232,7 +232,8 @@ def _most_replicas(call: Call) -> Outcome:
     """Only tables on which one has any privilege are among them; here, root has it on all, and nobody else on any."""
     seen = call.database.tablets.tables if call.session.user == "root" else ()
     tables = [table for table in seen if table.recycled_at is None]
-    most = max((table.replication for table in tables if table.db != call.statement["db"]), default=None)
+    which = min if call.statement["which"].upper() == "MIN" else max
+    most = which((table.replication for table in tables if table.db != call.statement["db"]), default=None)
     return Rows((call.statement["alias"],), ((None if most is None else str(most),),))
 
 

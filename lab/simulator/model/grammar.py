@@ -102,7 +102,7 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("show_databases", r"SHOW DATABASES", Where.LOCAL, ()),
     (
         "most_replicas",
-        r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
+        r"SELECT (?P<which>MAX|MIN) ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
         r"(?: WHERE DB_NAME <> '(?P<db>\w+)')?",
         Where.LOCAL,
         (),

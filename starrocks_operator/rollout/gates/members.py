@@ -24,7 +24,20 @@ def new_generation(scene: Scene) -> str:
         for item in roll.pods:
             if item.new and (trouble := _not_alive(scene, roll, item)):
                 return trouble
-    return _unproven(scene)
+    return _restless(scene) or _unproven(scene)
+
+
+def _restless(scene: Scene) -> str:
+    """Whether another pod, not replaced by us, has just gone down or come up: FE may not have noticed yet."""
+    for item in scene.roll.pods:
+        since = item.pod.unready_since
+        if item.name == scene.target.name or item.pod.ready:
+            continue
+        if not has_joined(row_of(scene.rosters, scene.roll.component, item)):
+            continue  # it has
+        if item.pod.deleting or since is None or scene.observed.now - since < OLD_ENOUGH:
+            return f"{item.name} is not ready, and FE may not have noticed yet"
+    return ""
 
 
 def _not_alive(scene: Scene, roll: Roll, item: RollPod) -> str:

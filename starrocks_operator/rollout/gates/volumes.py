@@ -21,6 +21,9 @@ REJOINING_FRONTENDS = 3
 FRESH = timedelta(seconds=30)
 """An older count of tablets says nothing: a table may have been made since."""
 
+REPORTED = timedelta(minutes=3)
+"""Backends report their tablets every minute, and what is missing is noticed in the minute after."""
+
 
 def volume_survives(scene: Scene) -> str:
     if not scene.founded or not volatile(scene):
@@ -78,8 +81,19 @@ def _of_backend(scene: Scene) -> str:
         return f"{counted}, and whether there are other live copies is not known"
     if health.fewest_copies < 2 or health.unhealthy:
         return f"{counted}, and not all of them have another live copy"
+    if young := _not_reported(scene):
+        return f"{counted}, and {young} may not yet have told FE what it still has"
     dead = [other.host.split(".")[0] for other in view.backends if not other.alive and other != row]
     return f"{counted}, and {dead[0]} is not alive" if dead else ""
+
+
+def _not_reported(scene: Scene) -> str:
+    """A backend that came back without its tablets is counted on until it has told FE what it has."""
+    for item in scene.roll.pods:
+        since = item.pod.running_since
+        if item.name != scene.target.name and (since is None or scene.observed.now - since < REPORTED):
+            return item.name
+    return ""
 
 
 VOLUMES = (Gate(name="VolumeSurvives", objection=volume_survives, protects_data=True, finding=is_volatile),)
