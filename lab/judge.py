@@ -35,6 +35,8 @@ Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
 REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
 HIBERNATE = "starrocks.com/hibernate"
+OUTAGE = "starrocks.com/accept-frontend-outage-at-generation"
+FEW = 2  # so many frontends have no majority without one of them
 BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
 
 
@@ -52,6 +54,7 @@ class Judge:
     _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
     _orders: dict[Key, Mapping[str, str]] = field(default_factory=dict)  # what a person wrote on each cluster
+    _outages: dict[Key, bool] = field(default_factory=dict)  # whether that lets its frontends fail
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -100,7 +103,8 @@ class Judge:
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
             self._given_up[key] = given_up(answered["metadata"])
-            self._orders[key] = answered["metadata"].get("annotations") or {}
+            orders = self._orders[key] = answered["metadata"].get("annotations") or {}
+            self._outages[key] = orders.get(OUTAGE, "") == str(answered["metadata"].get("generation"))
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -205,7 +209,8 @@ class Judge:
         yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
         truth = self._truth.get((write.namespace, cluster))
         row = frontends_of(truth).get(pod)
-        if truth is not None and row is not None and row["alive"]:
+        consented = self._outages.get((write.namespace, cluster)) and len((truth or {}).get("frontends", ())) <= FEW
+        if truth is not None and row is not None and row["alive"] and not consented:
             yield from self._stopped_frontend(truth, pod)
 
     @staticmethod

@@ -58,9 +58,16 @@ def hibernated(decision: Decision, night: Night) -> Decision:
 def _waking(decision: Decision, night: Night) -> Decision:
     """Nobody leads yet, and nodes are missing: that is no news, and nothing is to be concluded from it."""
     quiet = tuple(finding for finding in decision.findings if finding.reason not in _NO_NEWS)
-    woken = replace(decision, step=None, findings=quiet, waits=(*decision.waits, WAKING), pace=None)
+    woken = replace(decision, step=_repair(decision, night), findings=quiet, waits=(*decision.waits, WAKING), pace=None)
     refused = next(_wrong_ways(decision, night), None)
     return woken if refused is None else held_still(woken, refused)
+
+
+def _repair(decision: Decision, night: Night) -> Step | None:
+    """While nobody leads nobody else is woken: what replaces a frontend that fails, so that a fix gets in."""
+    step, view = decision.step, night.observed.view
+    rolls = step is not None and step.fact("component") == "fe" and step.fact("template") != ""
+    return step if rolls and (view is None or view.leader is None) else None
 
 
 def _wrong_ways(decision: Decision, night: Night) -> Iterator[Finding]:
@@ -137,6 +144,8 @@ def _busy(decision: Decision, night: Night) -> str:
     """What is brought to its end before it begins; empty: nothing."""
     if known := _decommissions(night):
         return f"this is over: {known}"
+    if decision.rollout.get("pod"):  # without pods, all would wake up with what only some of them have proven
+        return "the roll that has begun is over, or taken back"
     for name, live in decision.context.live.items():
         if live > decision.context.wished.get(name, live):
             return f"the {COMPONENTS[name].title}s that are no longer wanted have left"

@@ -52,13 +52,24 @@ def turns(
     names = FRONTENDS_FIRST if frontends_first and direction == Direction.SAME else ORDER[direction]
     found = (rolls.get(name) for name in names or ORDER[Direction.SAME])
     open_rolls = [roll for roll in found if roll is not None and roll.method != Method.OWNER and roll.old]
-    for roll in open_rolls:
-        for target in reversed(roll.old):
-            if is_broken(roll, target, rosters, now):
-                yield Turn(roll=roll, target=target, broken=True)
+    broken = {
+        (roll.component, target.name)
+        for roll in open_rolls
+        for target in roll.old
+        if is_broken(roll, target, rosters, now)
+    }
+    led = view is not None and view.leader is not None
+    # While somebody leads, a broken frontend waits for its backends' release: it would write metadata for it.
+    urgent = open_rolls[:1] if led and direction in (Direction.UPGRADE, Direction.DOWNGRADE) else open_rolls
+    first = [Turn(roll=roll, target=target, broken=True) for roll in urgent for target in reversed(roll.old)]
+    yield from (turn for turn in first if (turn.roll.component, turn.target.name) in broken)
     for roll in open_rolls if names else ():
-        for target in _in_turn(roll, rosters, view):
-            if not is_broken(roll, target, rosters, now):
+        left = list(_in_turn(roll, rosters, view))
+        failing = [target for target in left if (roll.component, target.name) in broken]
+        for target in () if any(roll is each for each in urgent) else failing:
+            yield Turn(roll=roll, target=target, broken=True)
+        for target in left:
+            if target not in failing:
                 yield Turn(roll=roll, target=target, broken=False)
 
 

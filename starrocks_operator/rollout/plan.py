@@ -100,7 +100,7 @@ class _Judge:
         if turn is None:
             return self._waiting(record, versions, "the last of the pods is being replaced", BEING_MADE)
         scene = self._scene(turn, versions, record)
-        obstacle = _unfinished(turn) or objection(scene)
+        obstacle = _unfinished(turn, self.rolls.get(record.component)) or objection(scene)
         name = turn.target.name
         if obstacle is not None:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
@@ -177,16 +177,17 @@ class _Judge:
         )
 
 
-def _unfinished(turn: Turn) -> Objection | None:
-    """One pod after the other: those that are being made come first. Broken ones cannot wait for each other."""
-    roll = turn.roll
+def _unfinished(turn: Turn, last: Roll | None) -> Objection | None:
+    """One pod after the other, also of two components: those that are being made come first. Broken ones cannot wait
+    for each other. last: the roll of the pod that was replaced last."""
     if turn.broken:
         return None
-    going = [pod.name for pod in roll.pods if pod.pod.deleting and pod.name != turn.target.name]
-    there = {pod.ordinal for pod in roll.pods}
-    made = [f"{roll.name}-{ordinal}" for ordinal in range(roll.replicas) if ordinal not in there]
-    if going or made:
-        return Objection(gate=BEING_MADE, why=f"pod {(going or made)[0]} is being made anew")
+    for roll in (turn.roll, *((last,) if last is not None and last.method != Method.OWNER else ())):
+        going = [pod.name for pod in roll.pods if pod.pod.deleting and pod.name != turn.target.name]
+        there = {pod.ordinal for pod in roll.pods}
+        made = [f"{roll.name}-{ordinal}" for ordinal in range(roll.replicas) if ordinal not in there]
+        if going or made:
+            return Objection(gate=BEING_MADE, why=f"pod {(going or made)[0]} is being made anew")
     return None
 
 

@@ -101,6 +101,18 @@ def test_a_forbidden_way_is_not_gone_in_sleep_either() -> None:
     made.assert_quiet()
 
 
+def test_what_does_not_start_after_sleep_can_be_fixed() -> None:
+    made = asleep()
+    made.release("3.3.9-broken", "fe")
+    made.annotate(hibernate="false")
+    made.let(120)
+    made.release("3.3.10", "fe")
+    made.until_settled()
+    made.let(60)
+    made.assert_whole()
+    made.assert_quiet()
+
+
 @pytest.mark.parametrize("seconds", [10, 40, 80])
 def test_in_mid_roll_it_goes_to_sleep_and_wakes_up_rolled_out(seconds: float) -> None:
     made = running()

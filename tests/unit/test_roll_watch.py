@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lab.audit import lines
+from lab.restored import unrestored
 from lab.roll_order import CONTROLLER, at_once, out_of_order, replacements
 from lab.witness import Witness
 from tests.unit.test_witness import PERSON, Event, backend, deleted, judged, noted, said, stateful_set, truth, write
@@ -215,6 +216,11 @@ def test_settings_are_as_before(
     judged(tmp_path, [with_settings(*before), HELD, with_settings(ZERO, ZERO, ZERO), with_settings(*after)])
     witness = Witness(audit_log=tmp_path / "audit.jsonl", statement_log=tmp_path / "statements.jsonl")
     assert len(witness.unrestored()) == left
+
+
+def test_what_a_statement_did_may_be_written_down_before_it() -> None:
+    events = [with_settings(*[{}] * 3), with_settings(*[ZERO] * 3), HELD, with_settings(*[{}] * 3)]
+    assert list(unrestored({**line, "time": 1.0} for _, line in events)) == []
 
 
 def test_settings_of_others_are_their_own(tmp_path: Path) -> None:

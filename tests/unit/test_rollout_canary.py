@@ -9,7 +9,7 @@ from tests.unit.roll_world import RollWorld
 
 
 def stopped(world: RollWorld) -> Decision:
-    for _ in range(12):
+    for _ in range(20):
         decision = world.turn()
     return decision
 

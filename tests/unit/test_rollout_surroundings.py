@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +92,23 @@ def test_between_minor_releases_nothing_is_balanced_and_repair_is_off_only_while
     assert not world.raw["status"]["heldSettings"]
     held = [step.target for step in world.steps if step.kind == StepKind.HOLD_SETTING]
     assert held.count(SCHEDULING) == 3, "off for each backend, and on in between"
+
+
+@pytest.mark.parametrize("tag", ["3.5.99", "4.0.1"])
+def test_who_comes_after_the_backends_waits_until_their_copies_are_made_good(tag: str) -> None:
+    world = with_lists(be=3, cn=1).change(be=tag, cn=tag, fe=tag)
+    for _ in range(60):
+        world.turn()
+        if len(world.order) == 3:
+            break
+    world.health = replace(world.health, unhealthy=12)
+    for _ in range(20):
+        decision = world.turn()
+    assert world.order == ["sample-be-2", "sample-be-1", "sample-be-0"]
+    assert decision.rollout["gate"] == "NoUnhealthyTablets"
+    assert world.settings[SCHEDULING] == DEFAULTS[SCHEDULING], "or they would never be made good"
+    world.health = replace(world.health, unhealthy=0)
+    assert len(world.roll()) == 7
 
 
 def test_values_of_the_users_are_what_comes_back() -> None:

@@ -9,8 +9,11 @@ NOT_ASKED = "FE has not been asked yet how its tablets are"
 
 
 def no_unhealthy(scene: Scene) -> str:
-    """Those that were unhealthy before the roll do not count. A release that cannot tell is taken at its backends."""
-    if scene.roll.component != "be":
+    """Those that were unhealthy before the roll do not count. A release that cannot tell is taken at its backends.
+
+    The last backend's copies are made good before others go; between minor releases they may not be repaired else.
+    """
+    if "be" not in (scene.roll.component, scene.record.component) and not scene.record.minor:
         return ""
     health = scene.view.health if scene.view else None
     if health is None:
