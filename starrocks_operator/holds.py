@@ -10,6 +10,7 @@ from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, Direction, is_rolled_out
+from starrocks_operator.rollout.order import ORDER
 from starrocks_operator.storage import Scene as StorageScene
 from starrocks_operator.storage import guarded, stateful_sets
 
@@ -35,7 +36,7 @@ def held_components(case: Case) -> dict[str, str]:
     if reason := obstacle(case.cluster, case.observed):
         return dict.fromkeys(case.context.components, reason)
     if view is not None and view.leader is not None:
-        return _waiting_for_rollout(case) | missing
+        return _waiting_for_rollout(case) | _waiting_for_releases(case) | missing
     return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
 
 
@@ -48,6 +49,17 @@ def _waiting_for_rollout(case: Case) -> dict[str, str]:
     if is_rolled_out(frontends):
         return {}
     return {name: WAITS_FOR_ROLLOUT for name in case.context.components if name in ("be", "cn")}
+
+
+def _waiting_for_releases(case: Case) -> dict[str, str]:
+    """One that is new in the middle of an upgrade waits, as its pods would, for those whose release comes first."""
+    order = ORDER[case.course.direction] if case.course.direction in (Direction.UPGRADE, Direction.DOWNGRADE) else ()
+    held = {}
+    for place, name in enumerate(order):
+        before = [other for other in order[:place] if other in case.rolls and case.rolls[other].open]
+        if before and name in case.context.components and name not in case.workloads:
+            held[name] = f"held until the {COMPONENTS[before[0]].title}s have their release"
+    return held
 
 
 def guards_of(case: Case, wanted: Objects) -> tuple[tuple[str, Finding], ...]:

@@ -141,13 +141,15 @@ class Health:
     """How the tablets are, and what is going on with them; None: this release does not tell.
 
     unhealthy: tablets that lack good copies. clones: those that are being copied, or wait for it. backups: running
-    backup and restore jobs. fewest_copies: the fewest replicas that any partition shall have.
+    backup and restore jobs. fewest_copies: the fewest replicas that any partition shall have. images: of the metadata,
+    that the leader's process has written or handed to others.
     """
 
     unhealthy: int | None = None
     clones: int | None = None
     backups: int | None = None
     fewest_copies: int | None = None
+    images: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +190,7 @@ class Questions:
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
         by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
     health: how the tablets are. copies: the fewest replicas that any partition has. jobs_port: where it is asked for
-        its running jobs; 0: nowhere.
+        its running jobs and its images; 0: nowhere.
     http_port: where its features are asked for; 0: nowhere.
     parameters: to be answered by every frontend, what it has for them.
     """

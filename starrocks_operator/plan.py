@@ -25,7 +25,7 @@ from starrocks_operator.quiet.still import held_still
 from starrocks_operator.recall import Recall
 from starrocks_operator.rollout.order import Turn, turns
 from starrocks_operator.rollout.restart import requested
-from starrocks_operator.rollout.roll import Method, Roll
+from starrocks_operator.rollout.roll import Roll
 from starrocks_operator.rollout.versions import version_course
 from starrocks_operator.step import Step
 
@@ -145,7 +145,7 @@ def _replaced(draft: Draft) -> Iterator[Planned]:
     begun = set()
     for turn in _turns(draft):
         roll, stays = turn.roll, draft.context.wished.get(turn.roll.component, 0)
-        if roll.component not in begun and roll.changing and roll.method == Method.ANY_ORDER:
+        if roll.component not in begun and roll.changing:
             for ordinal in reversed(range(roll.replicas, stays)):  # these are made as the others still are
                 yield _replacement(f"{roll.name}-{ordinal}")
         begun.add(roll.component)

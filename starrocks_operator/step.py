@@ -36,6 +36,7 @@ class StepKind(StrEnum):
     READMIT_QUERIES = "ReadmitQueries"
     HOLD_SETTING = "HoldSetting"
     RESTORE_SETTING = "RestoreSetting"
+    CREATE_IMAGE = "CreateImage"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
     SET_FRONTEND_CONFIG = "SetFrontendConfig"
@@ -82,6 +83,9 @@ LOCAL_STEPS = frozenset(
 HOLDING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.HOLD_SETTING})
 SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING, StepKind.SET_FRONTEND_CONFIG}
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
+
+REPEATED_STEPS = frozenset({StepKind.DROP_WAREHOUSE, StepKind.CREATE_IMAGE})
+"""Steps that may be said twice: no question shows beforehand whether they were."""
 
 ACCOUNT_STEPS = frozenset(
     {

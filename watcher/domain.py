@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
@@ -108,7 +109,7 @@ def real(settings: Settings) -> Domain:
         look=ask,
         decide=partial(decide, domain=settings.dns_domain, customs=settings.customs),
         status_of=status_of,
-        transitions=transitions,
+        transitions=lambda before, after: transitions(before, after, now=datetime.now(UTC)),
         questions=questions,
         configurations=configurations_of,
         parameters=parameters,

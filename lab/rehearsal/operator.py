@@ -40,6 +40,7 @@ T = TypeVar("T")
 ROOT = Credentials()
 LEASE = ObjectKey("Lease", "starrocks-operator")
 ROUNDS = 4  # of writing a status that changes the decision, as in the watcher
+HTTP_PORT = 8030
 RENEWAL = 5.0  # seconds between two renewals of the Lease
 Result = tuple[StepOutcome, str]
 
@@ -93,7 +94,7 @@ class Operator:
             endpoints(cluster, observed.children),
             ROOT,
             pool=self._pool,
-            questions=questions_of(cluster, observed.children),
+            questions=questions_of(cluster, observed.children, http_port=HTTP_PORT),
         )
         observed = replace(observed, view=replace(view, asked_at=observed.now))
         for _ in range(ROUNDS):

@@ -118,11 +118,23 @@ def undone(component: str, *, after: int) -> Play:
     return play
 
 
-def _released(version: str) -> Play:
-    """All components get another release."""
+def _released(*versions: str) -> Play:
+    """All components get another release; each one before the next."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        for version in versions:
+            rehearsal.release(version)
+            rehearsal.until_settled()
+
+    return play
+
+
+def _grown(version: str, **wishes: int) -> Play:
+    """The same, and more nodes of a component at once: none of them gets ahead of its turn."""
 
     def play(rehearsal: Rehearsal) -> None:
         rehearsal.release(version)
+        rehearsal.wish(**wishes)
         rehearsal.until_settled()
 
     return play
@@ -176,6 +188,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "rolled-backends-undone": Scenario(play=undone("be", after=1), written=True),
     "rolled-frontends-undone": Scenario(play=undone("fe", after=2), written=True),
     "upgraded": Scenario(play=_released("3.4.2"), written=True),
+    "upgraded-twice": Scenario(play=_released("3.4.2", "3.5.1"), cluster={"fe": 3, "be": 3, "cn": 0}),
+    "minor-down": Scenario(play=_released("3.2.9"), cluster={"fe": 3, "be": 3, "cn": 0}),
+    "upgraded-and-grown": Scenario(play=_grown("3.4.2", be=4, **{"fe-observer": 2}), written=True),
     "downgraded": Scenario(play=_released("3.3.5"), written=True),
     "broken-and-fixed": Scenario(play=_fixed, written=True),
     "asleep-and-awake": Scenario(play=_asleep),

@@ -53,6 +53,7 @@ _FORMS: Mapping[StepKind, str] = {
     StepKind.READMIT_QUERIES: "DELETE {list} BLACKLIST {id}",
     StepKind.HOLD_SETTING: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.RESTORE_SETTING: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.CREATE_IMAGE: "ALTER SYSTEM CREATE IMAGE",
     StepKind.HOLD_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.SET_FRONTEND_CONFIG: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',

@@ -13,7 +13,8 @@ from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
-from starrocks_operator.rollout.gates import Objection, objection
+from starrocks_operator.rollout.gates import METADATA_IMAGE, Objection, objection, ordered
+from starrocks_operator.rollout.image import proven
 from starrocks_operator.rollout.order import Turn, is_broken, turns
 from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
@@ -60,7 +61,9 @@ def course_of(
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
         left = afterwards(cluster, observed, rosters)
         asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
-        record = judge.record().document() if asked.step or asked.waits else left.record
+        record = (
+            replace(judge.record(), began=None, image=None).document() if asked.step or asked.waits else left.record
+        )
         outlook = owned.then(left.outlook).then(asked)
         return Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
     course = judge.course()
@@ -90,6 +93,8 @@ class _Judge:
             None,
         )
         record = self._seen(self.record(minor=versions.minor and not self.cluster.warehouse))
+        if record.began is None and any(roll.old for roll in self.rolls.values() if roll.method != Method.OWNER):
+            record = replace(record, began=self.observed.now)
         if versions.finding is not None and (turn is None or not turn.broken or versions.finding.reason == REFUSED):
             return self._waiting(record, versions, "", versions.finding.reason, finding=versions.finding)
         if turn is None:
@@ -99,7 +104,9 @@ class _Judge:
         name = turn.target.name
         if obstacle is not None:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
-            return self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
+            record, step = ordered(scene, record) if obstacle.gate == METADATA_IMAGE else (record, None)
+            told = self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
+            return told if step is None else replace(told, outlook=replace(told.outlook, step=step))
         record = record.turned_to(turn.roll.component, name, uid=turn.target.pod.uid, started=started(scene.row))
         first = prepare(scene, record)
         if first is not None:
@@ -122,7 +129,7 @@ class _Judge:
         ours = [roll for roll in self.rolls.values() if roll.method != Method.OWNER]
         record = record_of(self.cluster, ours, self.observed.now, unhealthy=health.unhealthy if health else None)
         quiet = still_quiet(Memory.of(self.cluster, self.observed.children).quiet, self.rosters, view)
-        return replace(record, minor=record.minor or minor, quiet=quiet)
+        return replace(record, minor=record.minor or minor, quiet=quiet, image=proven(record.image, view))
 
     def _seen(self, record: Record) -> Record:
         """When FE first showed the pod that was replaced last as a new, living process."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from starrocks_operator.membership.pods import instant
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.rollout.image import Image
 from starrocks_operator.rollout.roll import Roll
 
 
@@ -23,7 +24,8 @@ class Record:
     since: when a pod was replaced last, or the roll began. done, total: pods that are as wanted, and all of them.
     baseline: tablets that were unhealthy before; None: not known. uid: of the pod whose turn it was, before it was
     replaced; started: when its process had started, in FE's words. seen: when FE was first seen to count its successor
-    as alive. minor: whether a minor release changes. quiet: whom we keep queries from, see `quiet`.
+    as alive. minor: whether a minor release changes. quiet: whom we keep queries from, see `quiet`. began: when the
+    first pod was to be replaced. image: of the metadata, see `image`.
     """
 
     component: str = ""
@@ -39,6 +41,8 @@ class Record:
     seen: datetime | None = None
     minor: bool = False
     quiet: tuple[str, ...] = ()
+    began: datetime | None = None
+    image: Image | None = None
 
     def document(self) -> dict[str, Any]:
         """The form in `status.rollout`."""
@@ -56,6 +60,8 @@ class Record:
             "minor": self.minor,
             "quiet": list(self.quiet),
             "seen": self.seen and self.seen.astimezone(UTC).isoformat(),
+            "began": self.began and _written(self.began),
+            "image": self.image and self.image.document(),
         }
         return {key: value for key, value in found.items() if not (value in ("", None, []) or value is False)}
 
@@ -80,6 +86,8 @@ class Record:
             seen=instant(told.get("seen")),
             minor=told.get("minor") is True,
             quiet=tuple(map(str, told.get("quiet") or ())),
+            began=instant(told.get("began")),
+            image=Image.of(told.get("image")),
         )
 
     def turned_to(self, component: str, pod: str, *, uid: str, started: str) -> Record:

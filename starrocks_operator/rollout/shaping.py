@@ -42,6 +42,12 @@ def shape_of(roll: Roll, revisions: Mapping[str, Raw], *, keep: bool = False, wi
         return _offered(roll, name, uid, revisions, withdraw=withdraw)
     if roll.rests or (not roll.old and not roll.lagging and _all_there(roll)):
         return AT_REST
+    if (
+        roll.method == Method.PARTITION
+        and not any(pod.new for pod in roll.pods)
+        and _all_of_them(roll) > roll.partition
+    ):
+        return Shape(strategy=_partitioned(roll, _all_of_them(roll)), annotations=_remembered(roll))
     return Shape(strategy=roll.strategy, annotations=_remembered(roll))
 
 
@@ -75,7 +81,7 @@ def _before(roll: Roll) -> Shape:
     if not roll.pods:
         return AT_REST
     if roll.method == Method.PARTITION:
-        return Shape(strategy=_partitioned(roll, roll.replicas))
+        return Shape(strategy=_partitioned(roll, _all_of_them(roll)))
     if annotation(roll.live, TEMPLATE_HASH) == roll.wanted_hash:  # changed by hand: the pods have what is wanted
         return Shape(strategy=ON_DELETE)
     if not roll.old and _all_there(roll):
@@ -136,6 +142,11 @@ def _partitioned(roll: Roll, partition: int) -> dict[str, Any]:
     at_rest = roll.desired["spec"]["updateStrategy"]
     rolling = {**rolling_of(at_rest), "partition": partition}
     return {**at_rest, "type": "RollingUpdate", "rollingUpdate": rolling}
+
+
+def _all_of_them(roll: Roll) -> int:
+    """The partition under which none is new: also those that are only to be made come as the others still are."""
+    return max(roll.replicas, int(roll.desired["spec"]["replicas"]))
 
 
 def _all_there(roll: Roll) -> bool:

@@ -74,10 +74,12 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What is to be known of releases before the first pod moves. minor: whether a minor release changes."""
+    """What is to be known of releases before the first pod moves. minor: whether a minor release changes; metadata:
+    that of frontends, who write it."""
 
     direction: Direction = Direction.SAME
     minor: bool = False
+    metadata: bool = False
     finding: Finding | None = None
 
 
@@ -102,8 +104,9 @@ def version_course(
     direction = _direction(changes)
     vouched = cluster.annotations.get(ACCEPTED_PATH) == str(cluster.generation)
     finding = None if vouched else _objection(cluster, changes, direction, rosters, rolls)
-    minor = any(change.before and change.after and change.before[:2] != change.after[:2] for change in changes)
-    return Course(direction=direction, minor=minor, finding=finding)
+    minors = [change for change in changes if change.before and change.after and change.before[:2] != change.after[:2]]
+    metadata = any(_is_frontend(change.component) for change in minors)
+    return Course(direction=direction, minor=bool(minors), metadata=metadata, finding=finding)
 
 
 def wrong_way(cluster: StarRocksCluster, component: str, live: Raw, wanted: Raw) -> Finding | None:

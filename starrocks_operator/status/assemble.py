@@ -16,6 +16,7 @@ from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.protection import protection_status
+from starrocks_operator.rollout import remembered
 from starrocks_operator.run_report import RunReport
 from starrocks_operator.status.asleep import said_of_sleep
 from starrocks_operator.status.conditions import Ground, Judgement, judge
@@ -68,7 +69,7 @@ def status_of(
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
         "onlineConfiguration": decision.online,
-        "rollout": dict(decision.rollout),
+        "rollout": remembered(decision, last_run),
         "protection": protection_status(cluster, observed),
         "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),

@@ -27,6 +27,7 @@ def test_a_minor_upgrade_goes_backends_first_and_puts_everything_back(stack: Sta
     assert not stack.witness.unrestored(since=began, namespace=space.namespace)
     assert "heldSettings" not in space.status("one")
     told = [line["statement"] for line in stack.witness.statements(since=began) if line["result"] == "ok"]
+    assert told.count("ALTER SYSTEM CREATE IMAGE") == 1
     added = [said for said in told if said.startswith("ADD BACKEND BLACKLIST")]
     taken_off = [said for said in told if said.startswith("DELETE BACKEND BLACKLIST")]
     assert (len(added), len(taken_off)) == (9, 9), "each backend, at each of three frontends"

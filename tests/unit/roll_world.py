@@ -13,6 +13,7 @@ from starrocks_operator.decision import Decision
 from starrocks_operator.deed import deed_of
 from starrocks_operator.membership import questions_of
 from starrocks_operator.observed import Health
+from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.status import status_of
 from starrocks_operator.step import KUBERNETES_STEPS, LOCAL_STEPS, SETTING_STEPS, Step, StepKind
 from tests.unit.membership_world import NOW, World, applied, at, pod
@@ -42,6 +43,9 @@ class RollWorld(World):
         self.minted = 0
         self.lists: dict[str, set[str]] = {}  # by frontend, backends and compute nodes that get no queries
         self.settings = dict(DEFAULTS)
+        self.written: int | None = 0  # that the leader has written; None: this release does not tell
+        self.writes = True  # whether it writes one when it is told
+        self.last_run: RunReport | None = None
         super().__init__(**replicas)
         self.health = Health(unhealthy=0, clones=0, backups=0, fewest_copies=3)
         for item in self.pods():
@@ -82,6 +86,8 @@ class RollWorld(World):
                 self.write(item)
         if decision.step is not None:
             self.take(decision.step, decision)
+            done = StepOutcome.DONE
+            self.last_run = RunReport(fingerprint=decision.fingerprint, finished_at=self.now, succeeded=True, step=done)
         self.control()
         return decision
 
@@ -89,7 +95,7 @@ class RollWorld(World):
         """The decision, its record written to the status until the two agree."""
         for _ in range(3):
             decision = self.decide()
-            status = status_of(self.cluster, self.observed, decision, last_run=None)
+            status = status_of(self.cluster, self.observed, decision, last_run=self.last_run)
             for key in ("rollout", "heldSettings"):
                 self.raw["status"][key] = status.get(key) or ({} if key == "rollout" else [])
         return decision
@@ -120,6 +126,8 @@ class RollWorld(World):
         if step.kind in LOCAL_STEPS:
             for ids in self.lists.values():
                 ids.add(step.fact("id")) if step.kind == StepKind.DIVERT_QUERIES else ids.discard(step.fact("id"))
+        elif step.kind == StepKind.CREATE_IMAGE:
+            self.written = self.written + 1 if self.writes and self.written is not None else self.written
         else:
             assert step.kind in SETTING_STEPS, step
             assert self.settings[step.target] == step.fact("value")
@@ -173,6 +181,7 @@ class RollWorld(World):
         leader = next((row for row in self.frontends if row.role == "LEADER"), None)
         self.lists |= {name: set()} if name in self.lists else {}
         if leader is not None and leader.host.startswith(f"{name}."):
+            self.written = self.written and 0
             self.settings = dict(DEFAULTS)  # at worst: whoever leads next has restarted, and has forgotten them
             self._elect(besides=name)
 
@@ -200,7 +209,7 @@ class RollWorld(World):
             asked = questions_of(self.cluster, self.observed.children)
             lists = {name: frozenset(ids) for name, ids in self.lists.items()}
             self.answers = {
-                "health": self.health if asked.health else None,
+                "health": replace(self.health, images=self.written) if asked.health else None,
                 "blacklists": lists if asked.blacklists else None,
                 "backend_blacklists": lists if asked.backend_blacklists else None,
                 "settings": {key: self.settings[key] for key in asked.settings} if asked.settings else None,

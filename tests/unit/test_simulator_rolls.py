@@ -262,6 +262,7 @@ def roll(stage: Stage, version: str, *, image: bool = True) -> None:
     backends = ["c-be-0", "c-be-1", "c-be-2"]
     if image:
         assert stage.sql(stage.leader("c"), "ALTER SYSTEM CREATE IMAGE") == Done()
+        stage.after(5.0)
     frontends = [*stage.followers("c"), stage.leader("c")]
     running = stage.container("c-be-0").facts.version
     for pod in [*backends, *frontends] if version > running else [*frontends, *backends]:
@@ -272,6 +273,24 @@ def test_hop_by_hop_with_an_image_between(stage: Stage) -> None:
     roll(stage, "3.5.1", image=False)
     roll(stage, "4.0.1")
     assert stage.marks() == []
+
+
+def test_an_image_takes_its_time_and_counts_with_its_process(stage: Stage) -> None:
+    def written() -> list[bool]:
+        processes = (stage.container(f"c-fe-{ordinal}").frontend for ordinal in range(3))
+        return ["starrocks_fe_image_write 1" in frontend_metrics(process) for process in processes if process]
+
+    leader = stage.leader("c")
+    assert stage.sql(leader, "ALTER SYSTEM CREATE IMAGE") == Done()
+    stage.after(1.0)
+    assert not any(written())
+    restarted(stage, leader)
+    assert not any(written()), "it died over it"
+    assert stage.sql(stage.leader("c"), "ALTER SYSTEM CREATE IMAGE") == Done()
+    stage.after(5.0)
+    assert sum(written()) == 1
+    restarted(stage, stage.leader("c"))
+    assert not any(written()), "each process counts for itself"
 
 
 def test_two_hops_without_an_image_between(stage: Stage) -> None:

@@ -16,7 +16,7 @@ def frontend_metrics(process: FrontendProcess) -> str:
         "unfinished_restore_job": database.backups.running("restore"),
         "max_journal_id": database.journal_id(database.seen_at(process)),
         "scheduled_tablet_num": waiting + running,
-        "image_write": database.versions.images,
+        "image_write": process.images,
     }
     lines = [
         line

@@ -47,6 +47,7 @@ class FrontendProcess:
     removed_at: float | None = None  # dropped while alive: serves old reads until it stops
     leaderless_since: float | None = None
     waiting: str = ""
+    images: int = 0  # written as a leader, since it started
     gone: bool = False
 
     @property

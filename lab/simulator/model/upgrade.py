@@ -39,11 +39,12 @@ class Versions:
         self.written = ""
         self._hops = 0  # leaders of another minor so far
         self._imaged = False  # since the last hop
-        self.images = 0  # since the founding
+        self._writer: FrontendProcess | None = None  # who is writing an image
         self._told: set[tuple[str, ...]] = set()
 
     def led_by(self, leader: FrontendProcess) -> None:
         """A leader writes the metadata from now on, in its own release's words."""
+        self._writer = None
         old, new = self.written, leader.facts.version
         self.written = new
         if not old or rank(old) == rank(new):
@@ -57,9 +58,20 @@ class Versions:
         self._imaged = False
 
     def image(self) -> None:
-        """CREATE IMAGE was said; it takes its time, and no statement tells its end."""
-        self._imaged = True
-        self.images += 1
+        """CREATE IMAGE was said; it takes its time, and no statement tells its end. Said again meanwhile: no other."""
+        leader, world = self._database.leader, self._database.world
+        if leader is not None and self._writer is not leader:
+            self._writer = leader
+            world.schedule.at(world.now + world.timing.write_image, lambda: self._has_written(leader))
+
+    def _has_written(self, writer: FrontendProcess) -> None:
+        """It counts with its process. A leader that died over it has written none."""
+        if self._writer is not writer:
+            return
+        self._writer = None
+        if writer.connected:
+            writer.images += 1
+            self._imaged = True
 
     def refusal(self, process: FrontendProcess) -> str:
         """Why a frontend of this release cannot start on the metadata; empty: it can."""
