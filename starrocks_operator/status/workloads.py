@@ -143,9 +143,14 @@ def _scale(cluster: StarRocksCluster, workload: Workload, children: Children) ->
 def _as_wanted(roster: Roster[Row], wanted: int) -> bool:
     """Whether FE's members of ours are exactly the first `wanted` ordinals, each once, in role and alive."""
     registered = [slot for slot in roster.slots if slot.rows]
-    return [slot.ordinal for slot in registered] == list(range(wanted)) and all(
-        len(slot.rows) == 1 and _in_place(slot.rows[0], observers=roster.component == "fe-observer")
-        for slot in registered
+    ordinals = [slot.ordinal for slot in registered]
+    return (
+        len(ordinals) == wanted
+        and ordinals == list(range(len(ordinals)))
+        and all(
+            len(slot.rows) == 1 and _in_place(slot.rows[0], observers=roster.component == "fe-observer")
+            for slot in registered
+        )
     )
 
 

@@ -271,7 +271,15 @@ def test_the_context_survives_the_way_through_the_play_file() -> None:
     assert Context.parse(context.document()) == context
 
 
-# Nothing that the API server accepts makes decide or status raise.
+# Nothing that the API server accepts makes decide or status raise, or take all memory.
+
+
+def test_more_replicas_than_anybody_has_are_counted_by_nobody() -> None:
+    raw = copy.deepcopy(EVERYTHING)
+    raw["metadata"] |= {"name": "sample", "namespace": "default", "uid": "uid-odd", "generation": 1}
+    for component in ("starRocksFeSpec", "starRocksBeSpec", "starRocksCnSpec"):
+        raw["spec"][component]["replicas"] = 2**31
+    survives(raw, WORLD)
 
 
 @pytest.mark.parametrize("sample", CLUSTERS, ids=lambda path: path.name)
