@@ -42,11 +42,8 @@ def shape_of(roll: Roll, revisions: Mapping[str, Raw], *, keep: bool = False, wi
         return _offered(roll, name, uid, revisions, withdraw=withdraw)
     if roll.rests or (not roll.old and not roll.lagging and _all_there(roll)):
         return AT_REST
-    if (
-        roll.method == Method.PARTITION
-        and not any(pod.new for pod in roll.pods)
-        and _all_of_them(roll) > roll.partition
-    ):
+    begun = roll.partition < roll.replicas  # the first pod was released
+    if roll.method == Method.PARTITION and not begun and _all_of_them(roll) > roll.partition:
         return Shape(strategy=_partitioned(roll, _all_of_them(roll)), annotations=_remembered(roll))
     return Shape(strategy=roll.strategy, annotations=_remembered(roll))
 

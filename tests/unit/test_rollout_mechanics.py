@@ -84,6 +84,13 @@ SHAPES = {
         pods(OLD, OLD, OLD),
         (None, partition(3), set()),
     ),
+    "the first one is released, and not made yet": (
+        "be",
+        desired(),
+        live("new", partition(2), update=NEW),
+        pods(OLD, OLD, OLD),
+        (None, partition(2), set()),
+    ),
     "all are new": ("be", desired(), live("new", partition(2), update=NEW), pods(NEW, NEW, NEW), (None, None, set())),
     "changed once more in mid-roll": (
         "be",
