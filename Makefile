@@ -51,7 +51,7 @@ run: deps  ## run the operator from this checkout against a cluster: make run KU
 	KUBECONFIG=$(abspath $(KUBECONFIG)) POD_NAMESPACE=$${POD_NAMESPACE:-starrocks} $(BIN)/python -m watcher
 
 .PHONY: adopt-check
-adopt-check: deps  ## what would change if this operator took over a cluster's StarRocksClusters: make adopt-check KUBECONFIG=…
+adopt-check: deps  ## what would change if this operator took over the StarRocks there: make adopt-check KUBECONFIG=…
 	@test -n "$(CLUSTER)" || { echo "name the cluster on the command line: make adopt-check KUBECONFIG=path" >&2; exit 2; }
 	@$(BIN)/python -m watcher.adopt_check $(CLUSTER)
 

@@ -10,7 +10,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, pkcs12
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID
+
+from lab.controlplane.pki import named, unsigned
+
+LIFETIME = datetime.timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Authority:
     def make(cls, name: str = "frontends' authority") -> Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = (
-            _builder(_name(name), _name(name), key)
+            unsigned(subject=named(name), issuer=named(name), key=key, lifetime=LIFETIME)
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .add_extension(_usage(signs=True), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -40,7 +44,7 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
         builder = (
-            _builder(_name("frontend"), self.certificate.subject, key)
+            unsigned(subject=named("frontend"), issuer=self.certificate.subject, key=key, lifetime=LIFETIME)
             .add_extension(names, critical=False)
             .add_extension(_usage(signs=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -50,23 +54,6 @@ class Authority:
         return pkcs12.serialize_key_and_certificates(
             b"fe", key, certificate, None, BestAvailableEncryption(password.encode())
         )
-
-
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(minutes=5))
-        .not_valid_after(now + datetime.timedelta(days=30))
-    )
 
 
 def _usage(*, signs: bool) -> x509.KeyUsage:

@@ -10,53 +10,34 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from lab.whose import is_of, uid_asked, warehouse_of
+from lab.audit import Write
+from lab.membership_statements import ADDRESS, DROP_WAREHOUSE, STATEMENT, STEPS, TARGET
+from lab.roll_watch import RollWatch
+from lab.whose import (
+    COMPONENT,
+    OWNER,
+    frontend_of,
+    frontends_of,
+    given_up,
+    is_of,
+    member_of,
+    not_alone,
+    not_empty,
+    owner_of,
+    still_needed,
+    uid_asked,
+    warehouse_of,
+)
 
 Key = tuple[str, str]  # a namespace, and a cluster or a StatefulSet in it
-OWNER = "app.starrocks.ownerreference/name"
+REPLACED = "starrocks.com/replace-backend"
 GROUP = "starrocks.com/compute-node-group"
-COMPONENT = "app.kubernetes.io/component"
-NAMED_LOSS = "starrocks.com/force-drop-backend"
-STATEMENT = re.compile(
-    r"\b(?P<verb>ADD|DROP|CANCEL\s+DECOMMISSION|DECOMMISSION)\s+"
-    r"(?P<kind>FOLLOWER|OBSERVER|BACKEND|COMPUTE\s+NODE)\s+(?P<targets>[^;]*)",
-    re.IGNORECASE,
-)
-TARGET = re.compile(r"[\"']([^\"']+)[\"']")
-ADDRESS = re.compile(r"[\d.]+:\d+")
-DROP_WAREHOUSE = re.compile(r"DROP\s+WAREHOUSE\s+IF\s+EXISTS\s+(\w+)", re.IGNORECASE)
-STEPS = {
-    ("DROP", "FOLLOWER"): "DropFollower",
-    ("DROP", "OBSERVER"): "DropObserver",
-    ("DROP", "BACKEND"): "DropBackend",
-    ("DROP", "COMPUTE NODE"): "DropComputeNode",
-    ("DECOMMISSION", "BACKEND"): "DecommissionBackend",
-}
-
-
-class Heard(Protocol):
-    """A write to the API server."""
-
-    @property
-    def verb(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def subresource(self) -> str: ...
-    @property
-    def namespace(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def code(self) -> int: ...
-    @property
-    def asked(self) -> Any: ...
-    @property
-    def answered(self) -> Any: ...
-    @property
-    def by_operator(self) -> bool: ...
+HIBERNATE = "starrocks.com/hibernate"
+OUTAGE = "starrocks.com/accept-frontend-outage-at-generation"
+FEW = 2  # so many frontends have no majority without one of them
+BEDTIME = ("cn", "be", "fe-observer", "fe")  # who goes to sleep before whom
 
 
 @dataclass
@@ -70,7 +51,10 @@ class Judge:
     _noted: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     _noted_by_groups: dict[Key, Mapping[str, Any]] = field(default_factory=dict)  # they act on clusters of others
     _joined: dict[Key, str] = field(default_factory=dict)  # the cluster of each warehouse, also after its end
+    _rolls: RollWatch = field(default_factory=RollWatch)
     _given_up: dict[Key, str] = field(default_factory=dict)  # the backend whose loss a person allows, for each cluster
+    _orders: dict[Key, Mapping[str, str]] = field(default_factory=dict)  # what a person wrote on each cluster
+    _outages: dict[Key, bool] = field(default_factory=dict)  # whether that lets its frontends fail
 
     def hear(self, event: Any) -> None:
         """A write, a line of the statement log, or one of the truth log."""
@@ -91,6 +75,7 @@ class Judge:
         if before is not None and before["id"] != truth["id"] and not truth["leader"]:
             return  # the remains of another database of the same name
         self._truth[key] = truth
+        self._rolls.learn(truth)
         for node in truth["nodes"]:
             self._known[key][f"{node['host']}:{node['port']}"] = node
 
@@ -99,14 +84,17 @@ class Judge:
         if not named or mark["mark"] not in ("drop-with-tablets", "tablet-lost"):
             self._says(f"{mark['mark']}: {mark['text']}", mark)
 
-    def _write(self, write: Heard) -> None:
+    def _write(self, write: Write) -> None:
         if write.by_operator:
             for sentence in self._against(write):
                 self._says(f"{sentence} ({write.verb} {write.resource} {write.name})", {"namespace": write.namespace})
+        for sentence in self._rolls.hear(write):
+            if not self._may_sleep((write.namespace, member_of(write)[0])):  # then all of them go at once
+                self._says(sentence, {"namespace": write.namespace})
         if write.code < 300 and isinstance(write.answered, Mapping):
             self._remember(write, write.answered)
 
-    def _remember(self, write: Heard, answered: Mapping[str, Any]) -> None:
+    def _remember(self, write: Write, answered: Mapping[str, Any]) -> None:
         key = (write.namespace, write.name)
         if write.resource == "statefulsets":
             if write.verb == "delete":
@@ -114,7 +102,9 @@ class Judge:
             elif "replicas" in (answered.get("spec") or {}):
                 self._replicas[key] = int(answered["spec"]["replicas"])
         elif write.resource == "starrocksclusters" and "metadata" in answered:
-            self._given_up[key] = _given_up(answered["metadata"])
+            self._given_up[key] = given_up(answered["metadata"])
+            orders = self._orders[key] = answered["metadata"].get("annotations") or {}
+            self._outages[key] = orders.get(OUTAGE, "") == str(answered["metadata"].get("generation"))
             if write.by_operator:
                 self._noted[key] = (answered.get("status") or {}).get("nextStep") or {}
 
@@ -128,15 +118,15 @@ class Judge:
 
     # -- writes ------------------------------------------------------------------------------------------------
 
-    def _against(self, write: Heard) -> Iterator[str]:
+    def _against(self, write: Write) -> Iterator[str]:
         asked = write.asked if isinstance(write.asked, Mapping) else {}
         if (asked.get("metadata") or {}).get("finalizers"):
             yield "I10: a finalizer was asked for"
         if write.code >= 300:
             return
         if write.verb.startswith("delete"):
-            rule: Callable[[Heard], Iterator[str]] | None = {
-                "statefulsets": self._never,
+            rule: Callable[[Write], Iterator[str]] | None = {
+                "statefulsets": self._orphaned,
                 "persistentvolumeclaims": self._claim,
                 "pods": self._pod,
             }.get(write.resource)
@@ -147,14 +137,19 @@ class Judge:
             if before is not None and after < before:
                 yield from self._shrink(write, before, after)
 
-    def _never(self, _write: Heard) -> Iterator[str]:
-        yield "I2: a StatefulSet is never deleted"
+    def _orphaned(self, write: Write) -> Iterator[str]:
+        """Only to be made anew around its pods, which stay, as do their volumes."""
+        yield from not_alone(write)
+        yield from self._unannounced((write.namespace, owner_of(write)), "OrphanStatefulSet", write.name)
 
-    def _shrink(self, write: Heard, before: int, after: int) -> Iterator[str]:
+    def _shrink(self, write: Write, before: int, after: int) -> Iterator[str]:
         labels = write.answered["metadata"].get("labels") or {}
         if labels.get(GROUP):
             return  # of compute nodes that FE has forgotten: what it was told before is judged
         cluster, component, pod = labels.get(OWNER, ""), labels.get(COMPONENT, ""), f"{write.name}-{after}"
+        if after == 0 and self._may_sleep((write.namespace, cluster)):
+            yield from self._put_to_sleep(write, cluster, component)
+            return
         if after != before - 1:
             yield f"I2: shrunk from {before} to {after}, and not by one"
         yield from self._unannounced((write.namespace, cluster), "ShrinkStatefulSet", write.name)
@@ -165,41 +160,63 @@ class Judge:
             yield f"I2: {pod} was taken away before there was a cluster"
         elif component == "be":
             if self._given_up.get((write.namespace, cluster)) != pod:
-                yield from _not_empty(truth, pod)
+                yield from not_empty(truth, pod)
         else:
             yield from self._stopped_frontend(truth, pod)
 
-    def _claim(self, write: Heard) -> Iterator[str]:
-        cluster, pod, sentence = *_owner(write), f"I5: claim {write.name} was deleted"
+    def _may_sleep(self, key: Key) -> bool:
+        return self._orders.get(key, {}).get(HIBERNATE) == "true"
+
+    def _put_to_sleep(self, write: Write, cluster: str, component: str) -> Iterator[str]:
+        """All at once, as its owner asked: those that depend on others first, and nothing on its way out."""
+        yield from self._unannounced((write.namespace, cluster), "SleepStatefulSet", write.name)
+        for before in BEDTIME[: BEDTIME.index(component)]:
+            if self._replicas.get((write.namespace, f"{cluster}-{before}"), 0):
+                yield f"I1: the {component} go to sleep before the {before}"
+        truth = self._truth.get((write.namespace, cluster))
+        leaving = [row["host"].split(".")[0] for row in (truth or {}).get("nodes", ()) if row["decommissioned"]]
+        if component == "be" and leaving:
+            yield f"I2: put to sleep while {', '.join(leaving)} is being decommissioned"
+
+    def _claim(self, write: Write) -> Iterator[str]:
+        cluster, pod, sentence = *frontend_of(write), f"I5: claim {write.name} was deleted"
+        if not pod and self._noted.get((write.namespace, member_of(write)[0]), {}).get("kind") == "DeleteBackendVolume":
+            yield from self._backend_claim(write)
+            return
         if not pod:
             yield f"{sentence}, and it is none of a frontend's metadata"
             return
         if not uid_asked(write):
             yield f"{sentence} without a uid"
-        if not cluster or pod in _frontends(self._truth.get((write.namespace, cluster))):
+        if not cluster or pod in frontends_of(self._truth.get((write.namespace, cluster))):
             yield f"{sentence} while FE lists {pod}"
         yield from self._unannounced((write.namespace, cluster), "DeleteMetaVolume", write.name)
 
-    def _pod(self, write: Heard) -> Iterator[str]:
-        """Only a frontend's: one that FE does not list any more, or one that leads and is to hand over."""
-        cluster, pod = _owner(write)
+    def _backend_claim(self, write: Write) -> Iterator[str]:
+        """Of a backend on which FE counts nothing, or whose very volume its owner has named."""
+        key = (write.namespace, member_of(write)[0])
+        yield from self._unannounced(key, "DeleteBackendVolume", write.name)
+        yield from still_needed(write, self._truth.get(key), named=self._orders.get(key, {}).get(REPLACED, ""))
+
+    def _pod(self, write: Write) -> Iterator[str]:
+        """To be made anew, to hand over, or because FE lists it no more; what else must be so, `RollWatch` knows."""
+        cluster, pod = member_of(write)
         if not pod:
-            yield "I2: only pods of frontends are ever deleted"
+            yield "I2: only pods of members are ever deleted"
             return
         if not uid_asked(write):
             yield "I2: a pod was deleted without a uid"
         yield from self._unannounced((write.namespace, cluster), "DeletePod", write.name)
         truth = self._truth.get((write.namespace, cluster))
-        row = _frontends(truth).get(pod)
-        if truth is not None and row is not None:
-            if row["name"] != truth["leader"]:
-                yield f"I1: {pod} is a member and does not lead, and its pod was deleted"
+        row = frontends_of(truth).get(pod)
+        consented = self._outages.get((write.namespace, cluster)) and len((truth or {}).get("frontends", ())) <= FEW
+        if truth is not None and row is not None and row["alive"] and not consented:
             yield from self._stopped_frontend(truth, pod)
 
     @staticmethod
     def _stopped_frontend(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
         """The majority of those registered must live without it; one that has no vote may always go."""
-        row = _frontends(truth).get(pod)
+        row = frontends_of(truth).get(pod)
         if row is None or not row["votes"]:
             return
         voters = [each for each in truth["frontends"] if each["votes"]]
@@ -279,33 +296,3 @@ class Judge:
 
     def _says(self, sentence: str, where: Mapping[str, Any]) -> None:
         self.found.append(f"{where['namespace']}: {sentence}")
-
-
-def _owner(write: Heard) -> Key:
-    """The cluster and the pod that a frontend's pod or claim belongs to; empty: it is none of a frontend."""
-    metadata = (write.answered if isinstance(write.answered, Mapping) else {}).get("metadata") or {}
-    labels = metadata.get("labels") or {}
-    owner, ordinal = labels.get(OWNER, ""), write.name.rpartition("-")[2]
-    component = labels.get(COMPONENT)
-    cluster = owner.removesuffix(f"-{component}")
-    if component not in ("fe", "fe-observer") or cluster in ("", owner) or not ordinal.isdecimal():
-        return "", ""
-    return cluster, f"{owner}-{ordinal}"
-
-
-def _given_up(metadata: Mapping[str, Any]) -> str:
-    pod, _, generation = str((metadata.get("annotations") or {}).get(NAMED_LOSS, "")).strip().partition("@")
-    return pod if generation == str(metadata.get("generation")) else ""
-
-
-def _frontends(truth: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    return {row["host"].split(".")[0]: row for row in (truth or {}).get("frontends", ())}
-
-
-def _not_empty(truth: Mapping[str, Any], pod: str) -> Iterator[str]:
-    for row in truth["nodes"]:
-        if row["kind"] != "be" or row["host"].split(".")[0] != pod or truth["shared_data"]:
-            continue
-        if not (row["decommissioned"] and row["empty"]):
-            state = "holds tablets" if not row["empty"] else "was never told to leave"
-            yield f"I2: {pod} was taken away, and backend {row['id']} {state}"

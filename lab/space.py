@@ -77,6 +77,12 @@ class Space:
         resource = self._resource(document["kind"])
         resource.create(body=copy.deepcopy(dict(document)), namespace=self.namespace, field_manager=manager)
 
+    def completed(self, document: Mapping[str, Any]) -> Document:
+        """An object with everything that the API server would fill in; nothing is made."""
+        resource = self._resource(document["kind"])
+        made = resource.create(body=copy.deepcopy(dict(document)), namespace=self.namespace, dry_run="All")
+        return self._plain(made)
+
     def patch_as(self, manager: str, kind: str, name: str, change: Mapping[str, Any]) -> None:
         """Change an object as another program does, with a merge patch."""
         self._resource(kind).patch(

@@ -6,71 +6,17 @@ the logs are read and brought into one order of time.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from lab.audit import OPERATOR, Write, lines, size, writes
 from lab.judge import Judge
+from lab.restored import unrestored
+from lab.roll_order import Replacement, replacements
 
-OPERATOR = "system:serviceaccount:starrocks:starrocks-operator"
-WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Write:
-    """One write to the API server, as the audit log has it."""
-
-    user: str
-    verb: str
-    resource: str
-    subresource: str
-    namespace: str
-    name: str
-    code: int
-    at: str
-    asked: Any
-    answered: Any
-
-    @property
-    def moment(self) -> float:
-        """Seconds since 1970."""
-        return datetime.fromisoformat(self.at).timestamp()
-
-    @property
-    def by_operator(self) -> bool:
-        return self.user == OPERATOR
-
-    def __str__(self) -> str:
-        what = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
-        return f"{self.verb} {what} {self.namespace}/{self.name} ({self.code})"
-
-
-def writes(audit_log: Path, *, offset: int = 0) -> Iterator[Write]:
-    """The writes in an audit log from byte `offset` on."""
-    with audit_log.open("rb") as log:
-        _begin(log, offset)
-        for line in log:
-            if not line.endswith(b"\n"):
-                return
-            event = json.loads(line)
-            reference = event.get("objectRef", {})
-            if event.get("stage") == "ResponseComplete" and event["verb"] in WRITES:
-                yield Write(
-                    user=event["user"]["username"],
-                    verb=event["verb"],
-                    resource=reference.get("resource", ""),
-                    subresource=reference.get("subresource", ""),
-                    namespace=reference.get("namespace", ""),
-                    name=reference.get("name")
-                    or (event.get("responseObject") or {}).get("metadata", {}).get("name", ""),
-                    code=event.get("responseStatus", {}).get("code", 0),
-                    at=event["requestReceivedTimestamp"],
-                    asked=event.get("requestObject"),
-                    answered=event.get("responseObject"),
-                )
+__all__ = ["OPERATOR", "Mark", "Witness", "Write", "lines", "writes"]
 
 
 @dataclass(frozen=True)
@@ -133,6 +79,26 @@ class Witness:
             found += [f"I7: a secret stands in {path.name}" for secret in secrets if secret in text]
         return found
 
+    def unrestored(self, *, since: Mark | None = None, namespace: str | None = None) -> list[str]:
+        """Settings that the operator has changed on frontends and not put back, as sentences: for the end of a roll."""
+        events = sorted(self._events(since), key=lambda pair: pair[0])
+        told = [event for _, event in events if not isinstance(event, Write) and "mark" not in event]
+        return list(unrestored(event for event in told if namespace in (None, event["namespace"])))
+
+    def replacements(self, *, since: Mark | None = None, namespace: str | None = None) -> list[Replacement]:
+        """Pods that were replaced, in order; see `roll_order`."""
+        return replacements(self._audit_log, offset=since.audit if since else 0, namespace=namespace)
+
+    def truths(self, *, since: Mark | None = None, namespace: str | None = None) -> list[dict[str, Any]]:
+        """What was so, each time that it changed."""
+        found = lines(self._truth_log, offset=since.truth if since else 0)
+        return [line for line in found if "mark" not in line and namespace in (None, line["namespace"])]
+
+    def marks(self, *, since: Mark | None = None, namespace: str | None = None) -> list[str]:
+        """The kinds of the red marks, in order of time."""
+        found = lines(self._truth_log, offset=since.truth if since else 0)
+        return [line["mark"] for line in found if "mark" in line and namespace in (None, line["namespace"])]
+
     def _events(self, since: Mark | None) -> Iterator[tuple[float, Write | dict[str, Any]]]:
         for write in writes(self._audit_log, offset=since.audit if since else 0):
             yield write.moment, write
@@ -143,25 +109,3 @@ class Witness:
             for line in lines(log, offset=offset):
                 if (line["namespace"], line.get("mark")) not in self._foretold:
                     yield line["time"], line
-
-
-def lines(log: Path, *, offset: int = 0) -> Iterator[dict[str, Any]]:
-    """The whole lines of a log of JSON lines, from byte `offset` on."""
-    if not log.exists():
-        return
-    with log.open("rb") as file:
-        _begin(file, offset)
-        for line in file:
-            if line.endswith(b"\n"):
-                yield json.loads(line)
-
-
-def _begin(file: BinaryIO, offset: int) -> None:
-    """At the first line that begins at `offset` or later: a line may have been half written when it was marked."""
-    if offset:
-        file.seek(offset - 1)
-        file.readline()
-
-
-def size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0

@@ -63,6 +63,7 @@ class Component:
     start: the program below the component's home that is started, without arguments; empty: the image's entrypoint,
         which is told the frontends' Service.
     host_type: how FE knows the member: by name (FQDN) or by the pod's address (IP).
+    any_order: its pods are replaced in an order of ours, not from the highest ordinal down.
     always_safe: started by our script whatever the profile is: the official operator makes no such pods.
     """
 
@@ -89,6 +90,7 @@ class Component:
     always_safe: bool = False
     start: str = ""
     host_type: str = "FQDN"
+    any_order: bool = False
 
     @property
     def configuration_file(self) -> str:
@@ -157,9 +159,12 @@ FE = Component(
     frontend_service="{cluster}-fe-service.{namespace}",
     knows_query_port=False,
     disruption_budget=True,
+    any_order=True,
 )
 
-FE_OBSERVER = replace(FE, name="fe-observer", title="observer", spec_field="starRocksFeObserverSpec", always_safe=True)
+FE_OBSERVER = replace(
+    FE, name="fe-observer", title="observer", spec_field="starRocksFeObserverSpec", always_safe=True, any_order=False
+)
 """Frontends without a vote: they replay the journal, answer queries, and never lead."""
 
 BE = Component(

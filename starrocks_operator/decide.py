@@ -9,46 +9,42 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
-from starrocks_operator.components import COMPONENTS
-from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Decision, Finding
+from starrocks_operator import restore
+from starrocks_operator.case import Case, case_of
+from starrocks_operator.config import collectable
+from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
-from starrocks_operator.due import Due, Object, due, prunable
-from starrocks_operator.findings import blocking_everything, standing_findings
-from starrocks_operator.membership import Founding, Outlook, Rosters, Situation, founding_of, plan, pods_of, rosters_of
+from starrocks_operator.due import Due, due, prunable
+from starrocks_operator.findings import blocking_everything, configuration_findings, standing_findings
+from starrocks_operator.holds import Objects, guards_of, held_components, waits_of
+from starrocks_operator.membership import (
+    Outlook,
+    Pod,
+    Situation,
+    plan,
+    pods_of,
+    rosters_of,
+)
 from starrocks_operator.membership.slots import DEFAULT_GRACE
-from starrocks_operator.membership.warehouses import obstacle
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.modes import in_its_mode
 from starrocks_operator.objects import build
-from starrocks_operator.objects.names import CLUSTER_DOMAIN, marker_name, stateful_set_name
-from starrocks_operator.observed import ObjectKey, Observed, Outcome
+from starrocks_operator.objects.names import CLUSTER_DOMAIN, stateful_set_name
+from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.plan import Draft
+from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
-from starrocks_operator.resolve import Workloads, context_of, workloads_of
-from starrocks_operator.rollout import WAITS_FOR_ROLLOUT, frontends_must_wait, is_rolled_out
+from starrocks_operator.rollout import Roll, course_of, roll_of
 from starrocks_operator.step import Step, StepKind
-from starrocks_operator.storage import Scene as StorageScene
-from starrocks_operator.storage import guarded, stateful_sets, template_changes
+from starrocks_operator.storage import stateful_sets
+from starrocks_operator.volumes import volumes_of
 
 IGNORED = "starrocks.com/ignored"
-NO_LEADER = "held until a frontend leads"
-OTHERS = {"hpa": "the autoscaler", "fe_proxy": "the frontend proxy"}
-
-Objects = Mapping[str, Sequence[Object]]
 
 _built: Recall[Objects] = Recall(512)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Case:
-    """Everything worked out about one cluster before anything is decided."""
-
-    cluster: StarRocksCluster
-    observed: Observed
-    workloads: Workloads
-    founding: Founding
-    context: Context  # all components, whether or not their gates are open
 
 
 def decide(
@@ -62,10 +58,10 @@ def decide(
 ) -> Decision:
     """The one decision. domain: the DNS domain of the Kubernetes cluster. grace: how long a running pod may take to
     register itself."""
-    case = _case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
+    case = case_of(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     if is_ignored(cluster) or cluster.is_deleted:
         return Decision(context=replace(case.context, components=()))
-    if stops := blocking_everything(cluster):
+    if stops := blocking_everything(cluster) or _hindrances(case):
         return _stopped(case, stops)
     try:
         wanted = _built.get(
@@ -73,7 +69,20 @@ def decide(
         )
     except Exception as failure:  # one broken cluster must not become everybody's trouble
         return _stopped(case, (_unbuildable(failure),))
-    rosters = rosters_of(cluster, case.context, pods_of(observed.children), observed.view)
+    kept = kept_templates(cluster.annotations, stateful_sets(wanted), case.workloads)
+    if kept.shapes:
+        case = replace(case, context=replace(case.context, kept=kept.shapes))
+        wanted = build(cluster, case.context)
+    observed, pods = case.observed, pods_of(observed.children)
+    rosters = rosters_of(cluster, case.context, pods, observed.view)
+    rolls = _rolls(case, wanted, pods)
+    draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
+    disks = volumes_of(cluster, observed, case.context, rolls, rosters)
+    course = course_of(cluster, observed, case.context, rosters, disks.resting(rolls), founded=case.may_be_founded)
+    if course.shapes or disks.shapes or disks.formers:
+        shapes = {**course.shapes, **disks.shapes}
+        case = replace(case, context=replace(case.context, shapes=shapes, formers=disks.formers), disks=disks)
+        wanted = build(cluster, case.context)
     outlook = plan(
         Situation(
             cluster=cluster,
@@ -84,7 +93,18 @@ def decide(
             grace=grace,
         )
     )
-    return _assembled(case, wanted, outlook, rosters)
+    case = replace(case, course=course, rolls=rolls)
+    rolled = course.outlook.then(disks.outlook)
+    rolled = rolled if case.founding.finding is None else replace(rolled, step=None)
+    rolled = rolled.then(case.online.outlook).then(Outlook(findings=kept.findings))
+    decision = _assembled(case, wanted, outlook.then(rolled))
+    # A StatefulSet that is not there comes back before anything else is thought of.
+    return decision if disks.anew else in_its_mode(decision, draft, case.workloads)
+
+
+def _rolls(case: Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:
+    desired = stateful_sets(wanted)
+    return {name: roll_of(name, desired[name], live, pods) for name, live in case.workloads.items() if name in desired}
 
 
 def is_ignored(cluster: StarRocksCluster) -> bool:
@@ -92,24 +112,14 @@ def is_ignored(cluster: StarRocksCluster) -> bool:
     return cluster.annotations.get(IGNORED, "").lower() == "true"
 
 
-def _case_of(
-    cluster: StarRocksCluster, observed: Observed, *, default_profile: str, domain: str, customs: Customs
-) -> _Case:
-    workloads = workloads_of(cluster, observed.children)
-    founding = founding_of(cluster, observed.children, observed.view)
-    context = context_of(
-        cluster,
-        observed,
-        workloads,
-        cluster_id=founding.cluster_id,
-        default_profile=default_profile,
-        domain=domain,
-        customs=customs,
-    )
-    return _Case(cluster=cluster, observed=observed, workloads=workloads, founding=founding, context=context)
+def _hindrances(case: Case) -> tuple[Finding, ...]:
+    """A restore of the cluster that is not ours to disturb."""
+    founded = bool(case.founding.cluster_id) or "fe" in case.workloads
+    found = restore.hindrance(case.cluster, case.observed, founded=founded)
+    return (found,) if found is not None else ()
 
 
-def _stopped(case: _Case, findings: tuple[Finding, ...]) -> Decision:
+def _stopped(case: Case, findings: tuple[Finding, ...]) -> Decision:
     """Nothing is applied and no step is taken until a person has acted."""
     held = dict.fromkeys(case.context.components, findings[0].message)
     return Decision(context=replace(case.context, components=()), findings=findings, held=held, fingerprint="stopped")
@@ -124,20 +134,23 @@ def _unbuildable(failure: Exception) -> Finding:
     )
 
 
-def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters) -> Decision:
-    held = _held(case, wanted, rosters)
-    gates = _gate_waits(held)
-    guards = _guards(case, wanted, rosters)
+def _assembled(case: Case, wanted: Objects, outlook: Outlook) -> Decision:
+    held = case.disks.resting(held_components(case))
+    gates = waits_of(held)
+    guards = guards_of(case, wanted)
     held |= {name: finding.message for name, finding in guards if finding.degraded}
     open_components = tuple(name for name in case.context.components if name not in held)
     dues = {name: due(case.cluster, wanted.get(name, ()), case.observed.children) for name in open_components}
     held |= {name: item.waits[0] for name, item in dues.items() if item.waits}
+    everything = [item for items in wanted.values() for item in items]
     prune = prunable(
         case.cluster,
-        [item for items in wanted.values() for item in items],
+        everything,
         case.observed.children,
         components={*open_components, "hpa", "fe_proxy"},
     )
+    keys = map(ObjectKey.of, everything)
+    prune += collectable(case.cluster, case.observed.children, case.observed.mentioned, keys)
     apply = {name: item.objects for name, item in dues.items() if item.objects}
     changes = _changes(dues, prune)
     outlook = _unhurried(case, outlook, held, apply, changes)
@@ -149,20 +162,23 @@ def _assembled(case: _Case, wanted: Objects, outlook: Outlook, rosters: Rosters)
         step=outlook.step,
         waits=other_waits + outlook.waits,
         findings=standing_findings(case.cluster, case.observed, case.workloads)
+        + configuration_findings(case.cluster, case.observed, case.settled, case.context)
         + tuple(finding for _, finding in guards)
         + outlook.findings,
         held=held,
         changes=changes,
+        rollout=case.course.record,
         fingerprint=_fingerprint(apply, prune, outlook.step),
         pace=None if outlook.step or other_waits else outlook.pace,
+        online=case.online.seen,
     )
 
 
 def _unhurried(
-    case: _Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
+    case: Case, outlook: Outlook, held: Mapping[str, str], apply: Objects, changes: Sequence[str]
 ) -> Outlook:
     """A StatefulSet is made smaller only when there is nothing else to be changed about it, and nothing against it."""
-    component = _made_smaller(case.cluster, outlook.step)
+    component = _made_smaller(case.cluster, outlook.step) or _rolled(outlook.step)
     if not component:
         return outlook
     key = ObjectKey("StatefulSet", stateful_set_name(case.cluster, component))
@@ -179,73 +195,9 @@ def _made_smaller(cluster: StarRocksCluster, step: Step | None) -> str:
     return "fe" if step is not None and step.kind == StepKind.DROP_FOLLOWER and step.fact("alive") == "true" else ""
 
 
-def _held(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
-    """Four gates. A warehouse needs a cluster that can have warehouses. Backends, compute nodes and autoscaler: a
-    frontend leads, shown by SQL and not by readiness; on request all frontends have been rolled out. And every
-    component whose ports are unknown, because a configuration file is missing: defaults would move all pods."""
-    missing = {
-        name: f"held until {configuration.missing} exists"
-        for name, configuration in case.observed.configurations.items()
-        if configuration.missing
-    }
-    if "fe" in missing:  # the others are told the frontends' ports
-        missing = dict.fromkeys((*case.context.components,), missing["fe"]) | missing
-    view = case.observed.view
-    if reason := obstacle(case.cluster, case.observed):
-        return dict.fromkeys(case.context.components, reason)
-    if view is not None and view.leader is not None:
-        return _waiting_for_rollout(case, wanted, rosters) | missing
-    return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
-
-
-def _waiting_for_rollout(case: _Case, wanted: Objects, rosters: Rosters) -> dict[str, str]:
-    """As the official operator's: asked for by the spec, and of backends and compute nodes."""
-    desired = stateful_sets(wanted).get("fe")
-    if desired is None or not case.cluster.spec.wait_for_full_rollout:
-        return {}
-    pods = [slot.pod for slot in rosters.fe.slots if slot.pod is not None]
-    if is_rolled_out(desired, case.workloads.get("fe"), pods):
-        return {}
-    return {name: WAITS_FOR_ROLLOUT for name in case.context.components if name in ("be", "cn")}
-
-
-def _guards(case: _Case, wanted: Objects, rosters: Rosters) -> tuple[tuple[str, Finding], ...]:
-    """What stands between a changed spec and the data or the quorum, by component."""
-    desired = stateful_sets(wanted)
-    found = guarded(
-        StorageScene(
-            cluster=case.cluster,
-            wanted=desired,
-            live=case.workloads,
-            properties=case.context.properties,
-            view=case.observed.view,
-            now=case.observed.now,
-            founded=_may_be_founded(case),
-        )
-    )
-    frontends = case.workloads.get("fe")
-    if frontends is not None and "fe" in desired and _may_be_founded(case):
-        waiting = frontends_must_wait(case.cluster, rosters.fe, case.observed.view)
-        if waiting is not None and template_changes(desired["fe"], frontends):
-            found += (("fe", waiting),)
-    return found
-
-
-def _may_be_founded(case: _Case) -> bool:
-    """Whether there may be a cluster that has something to lose: what is not understood counts as founded."""
-    if case.founding.cluster_id:
-        return True
-    view = case.observed.view
-    if view is not None and any(answer.outcome != Outcome.REFUSED for answer in view.answers):
-        return True
-    return case.observed.children.get("ConfigMap", marker_name(case.cluster)) is None
-
-
-def _gate_waits(held: Mapping[str, str]) -> tuple[str, ...]:
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in held.items():
-        by_reason.setdefault(reason, []).append(f"{COMPONENTS[name].title}s" if name in COMPONENTS else OTHERS[name])
-    return tuple(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+def _rolled(step: Step | None) -> str:
+    """The component whose pod the step replaces."""
+    return step.fact("component") if step is not None else ""
 
 
 def _changes(dues: Mapping[str, Due], prune: tuple[ObjectKey, ...]) -> tuple[str, ...]:

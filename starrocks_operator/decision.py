@@ -60,6 +60,13 @@ class Context:
     claim_sizes: the sizes that its volume claims were made with, by component and volume.
     memory: what must not be forgotten of members on their way out, as lines for the marker.
     customs: what the operator was told of pod templates, for all clusters alike.
+    formers: StatefulSets that are about to be made anew, written down, by component: see `objects.former`.
+    shapes: what StatefulSets must have while their pods are replaced, by component: see `objects.shape`.
+    kept: the pod templates that they keep although this operator would make others, likewise: see `quiet.templates`.
+    restarts: the moment from which the pods of a component shall be, if one was asked for: see `objects.restarts`.
+    configurations: the operator's ConfigMaps that pods mount as their configuration, by component; empty: none.
+    files: of users' configuration files, the hashes with which pods were found (`base`) and shall be (`now`).
+    accepted: entries of the configuration that existing members must keep, by component, as they are now.
     """
 
     profile: str
@@ -75,7 +82,14 @@ class Context:
     live: Mapping[str, int] = field(default_factory=dict)
     memory: tuple[str, ...] = ()
     domain: str = "cluster.local"
+    shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    formers: Mapping[str, str] = field(default_factory=dict)
+    configurations: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    accepted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     customs: Customs = NO_CUSTOMS
+    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    restarts: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]
@@ -115,6 +129,10 @@ class Decision:
     held: components whose gate is closed, with the reason.
     fingerprint: identifies (apply, prune, step): the same fingerprint twice in a row, unchanged world: no run.
     pace: if all that is waited for takes its time anyway, after how many seconds FE is worth another look.
+    online: what the status is to remember of parameters that are set while frontends run.
+    rollout: what the status is to remember of a roll; empty: nothing is rolled.
+    plan: what is to be done and waits for its approval, or has it; None: no plan is asked for.
+    asleep: it hibernates: there are no pods, and nobody to ask.
     released: of what is deleted and has a finalizer: nothing that it was for is left to do.
     """
 
@@ -128,7 +146,11 @@ class Decision:
     changes: tuple[str, ...] = ()  # why each object in `apply` is written, in words, for the log
     fingerprint: str = ""
     pace: float | None = None
+    rollout: Mapping[str, Any] = field(default_factory=dict)
     released: bool = False
+    asleep: bool = False
+    plan: Mapping[str, Any] | None = None
+    online: str = ""
 
     @property
     def due(self) -> bool:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from starrocks_operator.components import FE_PROXY
+from starrocks_operator.components import COMPONENTS, FE_PROXY
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import drift
+from starrocks_operator.objects.former import is_remembered
 from starrocks_operator.objects.metadata import APPLIED_HASH, COMPONENT_LABEL
-from starrocks_operator.objects.names import autoscaler_name, external_service_name, proxy_name
+from starrocks_operator.objects.names import autoscaler_name, external_service_name, former_name, proxy_name
 from starrocks_operator.observed import Children, ObjectKey, Raw
 from starrocks_operator.recall import Recall
 
@@ -54,6 +55,7 @@ def prunable(
         for raw in children.of_kind("PodDisruptionBudget")
         if (raw["metadata"].get("labels") or {}).get(COMPONENT_LABEL) in components
     ]
+    found += [ObjectKey("ConfigMap", former_name(cluster, name)) for name in COMPONENTS if name in components]
     if "hpa" in components:
         found += [ObjectKey("HorizontalPodAutoscaler", autoscaler_name(cluster))]
     if "fe_proxy" in components:
@@ -92,7 +94,7 @@ def _obstacle(cluster: StarRocksCluster, wanted: Object, children: Children) -> 
 def _reason(wanted: Object, children: Children) -> str:
     key = ObjectKey.of(wanted)
     live = children.get(key.kind, key.name)
-    if live is None:
+    if live is None or (key.kind == "StatefulSet" and is_remembered(live)):
         return "it does not exist"
     applied = (live["metadata"].get("annotations") or {}).get(APPLIED_HASH)
     if applied is None:

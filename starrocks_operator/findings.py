@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from starrocks_operator import restore
 from starrocks_operator.components import COMPONENTS
-from starrocks_operator.decision import Finding
+from starrocks_operator.config import Settled, file_findings
+from starrocks_operator.decision import Context, Finding
+from starrocks_operator.membership import pods_of
 from starrocks_operator.membership.frontend_count import refusal
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
@@ -37,9 +40,21 @@ def standing_findings(cluster: StarRocksCluster, observed: Observed, workloads: 
         *_missing_references(observed),
         profile_finding(cluster),
         protection_finding(cluster, observed),
-        _not_acted_upon(cluster),
+        restore.remark(cluster),
     ]
     return tuple(finding for finding in found if finding is not None)
+
+
+def configuration_findings(
+    cluster: StarRocksCluster, observed: Observed, settled: Mapping[str, Settled], context: Context
+) -> tuple[Finding, ...]:
+    """Configurations that are not taken, and files whose change waits for a person."""
+    refused = (
+        Finding(reason="ConfigurationRefused", message=f"{one.refusal} What is in force stays.", degraded=True)
+        for one in settled.values()
+        if one.refusal
+    )
+    return (*refused, *file_findings(cluster, settled, pods_of(observed.children), context.profile))
 
 
 def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Finding]:
@@ -51,18 +66,6 @@ def _orphans(cluster: StarRocksCluster, workloads: Workloads) -> Iterator[Findin
                 message=f"{entry.spec_field} was removed from the spec; the {entry.title}s, their StatefulSet, "
                 "Services and volumes stay as they are. Put it back, or delete them by hand.",
             )
-
-
-def _not_acted_upon(cluster: StarRocksCluster) -> Finding | None:
-    """What the resource may say, as the official operator's may, and this operator does not do yet."""
-    spec = cluster.spec
-    if spec.disaster_recovery is None or not spec.disaster_recovery.enabled:
-        return None
-    return Finding(
-        reason="FieldNotActedUpon",
-        message="disasterRecovery is accepted and not acted upon yet.",
-        remark=True,
-    )
 
 
 def _missing_references(observed: Observed) -> Iterator[Finding]:

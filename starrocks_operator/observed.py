@@ -137,6 +137,22 @@ class FrontendAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Health:
+    """How the tablets are, and what is going on with them; None: this release does not tell.
+
+    unhealthy: tablets that lack good copies. clones: those that are being copied, or wait for it. backups: running
+    backup and restore jobs. fewest_copies: the fewest replicas that any partition shall have. images: of the metadata,
+    that the leader's process has written or handed to others.
+    """
+
+    unhealthy: int | None = None
+    clones: int | None = None
+    backups: int | None = None
+    fewest_copies: int | None = None
+    images: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrontendView:
     """The members as FE tells them, at one moment.
 
@@ -158,10 +174,13 @@ class FrontendView:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklists: Mapping[str, frozenset[str]] | None = None
+    backend_blacklists: Mapping[str, frozenset[str]] | None = None  # the same of backends
     login: str = ""  # how the leader let us in: see Login
     root: str = ""  # how it lets root in; empty: not asked
+    health: Health | None = None  # None: not asked
     features: frozenset[str] | None = None  # what the leader says it can do; None: not asked, or no answer
     edition: str = ""  # of the credentials that were used
+    parameters: Mapping[str, Mapping[str, Parameter]] | None = None  # by pod and key; None: not asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,14 +189,22 @@ class Questions:
 
     settings: keys of its settings. replication: the most replicas that any partition has. blacklists: to be answered
         by every frontend, which compute nodes get no queries. root: whether root's password is the one in the CR.
+    health: how the tablets are. copies: the fewest replicas that any partition has. jobs_port: where it is asked for
+        its running jobs and its images; 0: nowhere.
     http_port: where its features are asked for; 0: nowhere.
+    parameters: to be answered by every frontend, what it has for them.
     """
 
     settings: tuple[str, ...] = ()
     replication: bool = False
     blacklists: bool = False
+    backend_blacklists: bool = False
     root: bool = False
+    health: bool = False
+    copies: bool = False
+    jobs_port: int = 0
     http_port: int = 0
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,10 +226,23 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A component's configuration file as found in the user's ConfigMap; `missing` names what was not there."""
+    """A component's configuration file as found in the user's ConfigMap; `missing` names what was not there.
+
+    digest: the hash of its text. changed: when the ConfigMap was last written, as the API server tells it.
+    """
 
     properties: Mapping[str, str] = field(default_factory=dict)
     missing: str = ""
+    digest: str = ""
+    changed: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a frontend: its value there, and whether it can be set while the frontend runs."""
+
+    value: str
+    mutable: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,4 +271,8 @@ class Observed:
     protection: Protection | None = None  # None: not looked for
     accounts: Accounts = Accounts()
     cluster_problem: str = ""  # of a warehouse: why there are no frontends to join, if so
+    revisions: Mapping[str, Raw] = field(default_factory=dict)  # ControllerRevisions that `rollout` asks for, by name
+    expandable: Mapping[str, bool | None] = field(default_factory=dict)
+    """Whether the StorageClasses of claims that are to grow let them; None: that cannot be seen. Others: not asked."""
+    mentioned: frozenset[str] | None = None  # ConfigMaps that ControllerRevisions mount; None: not looked
     departed: tuple[str, ...] = ()  # StarRocksWarehouses of this cluster that are gone, and which FE may still have

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS
+from starrocks_operator.config import Settled, by_policy
 from starrocks_operator.decision import NO_CUSTOMS, Context, Customs, Finding
 from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.membership.memory import Memory
@@ -17,6 +18,8 @@ from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
+from starrocks_operator.objects.restarts import restarts_of
+from starrocks_operator.objects.sleep import awake_replicas
 from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import Children, Observed, Raw
 
@@ -40,6 +43,7 @@ def context_of(
     default_profile: str,
     domain: str,
     customs: Customs = NO_CUSTOMS,
+    settled: Mapping[str, Settled] | None = None,
 ) -> Context:
     """The context with every component that the cluster has, before any gate is asked."""
     components: list[str] = list(cluster.spec.components)
@@ -49,8 +53,10 @@ def context_of(
         components.append("fe_proxy")
     specs = {name: _spec(raw) for name, raw in workloads.items()}
     configurations = observed.configurations
+    profile = profile_of(cluster, workloads, default=default_profile)
+    ours = by_policy(cluster, settled or {}, profile)
     return Context(
-        profile=profile_of(cluster, workloads, default=default_profile),
+        profile=profile,
         components=tuple(components),
         replicas=_grown(cluster, observed, workloads),
         cluster_id=cluster_id,
@@ -70,6 +76,10 @@ def context_of(
         customs=customs,
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
+        restarts=restarts_of(cluster, workloads, observed.now),
+        configurations={name: one.inline for name, one in ours.items() if one.inline},
+        files={name: {"base": one.base, "now": one.now} for name, one in ours.items() if one.base and not one.inline},
+        accepted={name: one.accepted for name, one in ours.items() if one.inline or one.base},
     )
 
 
@@ -101,7 +111,7 @@ def replicas_of(cluster: StarRocksCluster, workloads: Workloads, children: Child
     away, when its member may go; from then on this follows. Where there is none, it adopts all pods that are there."""
     replicas = {}
     for name, count in wished_of(cluster, workloads).items():
-        live = live_replicas(workloads.get(name))
+        live = standing_replicas(workloads.get(name))
         replicas[name] = max(count, _pods_up_to(cluster, name, children) if live is None else live)
     return replicas
 
@@ -110,7 +120,7 @@ def _grown(cluster: StarRocksCluster, observed: Observed, workloads: Workloads) 
     """The same, with frontends and observers only as far as their volumes allow."""
     replicas = replicas_of(cluster, workloads, observed.children)
     for name, workload in workloads.items():
-        live = live_replicas(workload)
+        live = standing_replicas(workload)
         if COMPONENTS[name].process == "fe" and live is not None and replicas[name] > live:
             replicas[name] = growable_to(cluster, observed, workload, live=live, wished=replicas[name], component=name)
     return replicas
@@ -120,7 +130,7 @@ def wished_of(cluster: StarRocksCluster, workloads: Workloads) -> dict[str, int]
     """The replicas that the spec asks for. An orphaned component keeps what it has."""
     wished: dict[str, int] = {}
     for name in COMPONENT_NAMES:
-        spec, live = cluster.spec.component(name), live_replicas(workloads.get(name))
+        spec, live = cluster.spec.component(name), standing_replicas(workloads.get(name))
         if name == "fe" and live is not None and is_refused(cluster, live):
             wished[name] = live
         elif spec is not None:
@@ -141,6 +151,12 @@ def _pods_up_to(cluster: StarRocksCluster, name: str, children: Children) -> int
 def live_replicas(workload: Raw | None) -> int | None:
     """What the StatefulSet's spec says; 1 is Kubernetes' default."""
     return None if workload is None else int(_spec(workload).get("replicas", 1))
+
+
+def standing_replicas(workload: Raw | None) -> int | None:
+    """The same, and while it sleeps what it had before: all of these come back."""
+    asleep = awake_replicas(workload)
+    return live_replicas(workload) if asleep is None else asleep
 
 
 def _spec(workload: Raw) -> Mapping[str, Any]:

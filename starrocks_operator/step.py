@@ -32,25 +32,60 @@ class StepKind(StrEnum):
     DROP_WAREHOUSE = "DropWarehouse"
     BLACKLIST_COMPUTE_NODE = "BlacklistComputeNode"
     UNBLACKLIST_COMPUTE_NODE = "UnblacklistComputeNode"
+    DIVERT_QUERIES = "DivertQueries"
+    READMIT_QUERIES = "ReadmitQueries"
+    HOLD_SETTING = "HoldSetting"
+    RESTORE_SETTING = "RestoreSetting"
+    CREATE_IMAGE = "CreateImage"
     HOLD_AUTO_DROP = "HoldAutoDrop"
     RESTORE_AUTO_DROP = "RestoreAutoDrop"
+    SET_FRONTEND_CONFIG = "SetFrontendConfig"
     SHRINK_STATEFUL_SET = "ShrinkStatefulSet"
+    SLEEP_STATEFUL_SET = "SleepStatefulSet"
     DELETE_META_VOLUME = "DeleteMetaVolume"
     DELETE_POD = "DeletePod"
+    REPLACE_POD = "ReplacePod"
+    OFFER_TEMPLATE = "OfferTemplate"
+    GROW_CLAIM = "GrowClaim"
+    ORPHAN_STATEFUL_SET = "OrphanStatefulSet"
+    DELETE_BACKEND_VOLUME = "DeleteBackendVolume"
     SET_ROOT_PASSWORD = "SetRootPassword"  # noqa: S105
     ROTATE_ROOT_PASSWORD = "RotateRootPassword"  # noqa: S105
     CREATE_OPERATOR_ACCOUNT = "CreateOperatorAccount"
     ROTATE_OPERATOR_PASSWORD = "RotateOperatorPassword"  # noqa: S105
 
 
-KUBERNETES_STEPS = frozenset({StepKind.SHRINK_STATEFUL_SET, StepKind.DELETE_META_VOLUME, StepKind.DELETE_POD})
+KUBERNETES_STEPS = frozenset(
+    {
+        StepKind.SHRINK_STATEFUL_SET,
+        StepKind.SLEEP_STATEFUL_SET,
+        StepKind.DELETE_META_VOLUME,
+        StepKind.DELETE_POD,
+        StepKind.REPLACE_POD,
+        StepKind.OFFER_TEMPLATE,
+        StepKind.GROW_CLAIM,
+        StepKind.ORPHAN_STATEFUL_SET,
+        StepKind.DELETE_BACKEND_VOLUME,
+    }
+)
 """Steps that are taken on the API server, not on FE; see `starrocks_operator.deed`."""
 
-LOCAL_STEPS = frozenset({StepKind.BLACKLIST_COMPUTE_NODE, StepKind.UNBLACKLIST_COMPUTE_NODE})
+LOCAL_STEPS = frozenset(
+    {
+        StepKind.BLACKLIST_COMPUTE_NODE,
+        StepKind.UNBLACKLIST_COMPUTE_NODE,
+        StepKind.DIVERT_QUERIES,
+        StepKind.READMIT_QUERIES,
+    }
+)
 """Steps that every frontend must be told by itself, since none passes them on."""
 
-SETTING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.RESTORE_AUTO_DROP})
+HOLDING_STEPS = frozenset({StepKind.HOLD_AUTO_DROP, StepKind.HOLD_SETTING})
+SETTING_STEPS = HOLDING_STEPS | {StepKind.RESTORE_AUTO_DROP, StepKind.RESTORE_SETTING, StepKind.SET_FRONTEND_CONFIG}
 """Steps that change a setting of the frontends: the target is its key, `to` among the facts its new value."""
+
+REPEATED_STEPS = frozenset({StepKind.DROP_WAREHOUSE, StepKind.CREATE_IMAGE})
+"""Steps that may be said twice: no question shows beforehand whether they were."""
 
 ACCOUNT_STEPS = frozenset(
     {

@@ -1,6 +1,6 @@
-"""Clusters of any content that the CRD's schema allows, for hypothesis: mostly plausible values, some outlandish.
+"""Resources of any content that the CRDs' schemas allow, for hypothesis: mostly plausible values, some outlandish.
 
-Made from the generated CRD itself, so a new field is tried as soon as it is there.
+Made from the generated CRDs themselves, so a new field is tried as soon as it is there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from starrocks_operator.model.crd import cluster_crd
+from starrocks_operator.model import GROUP_KIND, KIND, WAREHOUSE_KIND
+from starrocks_operator.model.crd import cluster_crd, warehouse_crd
+from starrocks_operator.model.group_crd import group_crd
 from starrocks_operator.model.rules import MISSPELT_SPEC_KEYS
 
 Schema = dict[str, Any]
@@ -77,9 +79,12 @@ ODD = (
 )
 
 
+CRDS = {KIND: cluster_crd, WAREHOUSE_KIND: warehouse_crd, GROUP_KIND: group_crd}
+
+
 @cache
-def schema_of(version: str) -> Schema:
-    (found,) = (entry for entry in cluster_crd()["spec"]["versions"] if entry["name"] == version)
+def schema_of(version: str, kind: str = KIND) -> Schema:
+    (found,) = (entry for entry in CRDS[kind]()["spec"]["versions"] if entry["name"] == version)
     spec: Schema = found["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return spec
 
@@ -91,6 +96,18 @@ def specs(draw: st.DrawFn, version: str = "v1") -> dict[str, Any]:
     spec = _object(draw, schema)
     spec.setdefault("starRocksFeSpec", _object(draw, schema["properties"]["starRocksFeSpec"]))
     return spec
+
+
+@st.composite
+def warehouse_specs(draw: st.DrawFn) -> dict[str, Any]:
+    """The same of a StarRocksWarehouse of the cluster `one`."""
+    return _object(draw, schema_of("v1", WAREHOUSE_KIND)) | {"starRocksCluster": "one"}
+
+
+@st.composite
+def group_specs(draw: st.DrawFn) -> dict[str, Any]:
+    """The same of a ComputeNodeGroup, with frontends somewhere."""
+    return _object(draw, schema_of("v1alpha1", GROUP_KIND)) | {"feInfo": {"addresses": ["fe:9030"]}}
 
 
 def _value(draw: st.DrawFn, schema: Schema, name: str) -> Any:

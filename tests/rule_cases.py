@@ -77,8 +77,17 @@ BROKEN: tuple[Case, ...] = (
     Case("resource-name", f"{OBSERVERS}.limits", {"mem": "1Gi"}, f"{OBSERVERS}.limits", "'mem' is no resource name"),
     Case("service-account", "spec.serviceAccount", "starrocksAccount", "spec.serviceAccount", "lower-case"),
     Case("service-account", f"{CN}.serviceAccount", "a_b", f"{CN}.serviceAccount", "lower-case"),
-    Case("misspelt-key", "spec.StarRocksCnSpec", {"replicas": 3}, "spec.StarRocksCnSpec", "write starRocksCnSpec"),
-    Case("misspelt-key", "spec.feSpec", {"image": "x"}, "spec.feSpec", "write starRocksFeSpec"),
+    *(
+        Case("misspelt-key", f"spec.{wrong}", {"replicas": 3}, f"spec.{wrong}", f"write {right}")
+        for wrong, right in (
+            ("StarRocksFeSpec", "starRocksFeSpec"),
+            ("StarRocksBeSpec", "starRocksBeSpec"),
+            ("StarRocksCnSpec", "starRocksCnSpec"),
+            ("feSpec", "starRocksFeSpec"),
+            ("beSpec", "starRocksBeSpec"),
+            ("cnSpec", "starRocksCnSpec"),
+        )
+    ),
     Case("image", f"{BE}.image", None, BE, "image is missing"),
     Case("image", f"{CN}.image", "", CN, "image is missing"),
     Case("resource-name", f"{BE}.requests", {"cpu": 4, "mem": "16Gi"}, f"{BE}.requests", "'mem' is no resource name"),
@@ -127,6 +136,13 @@ BROKEN: tuple[Case, ...] = (
     Case("claim-size", VOLUMES, [_volume(storageSize=None)], f"{VOLUMES}[0]", "storageSize is missing"),
     Case("host-path", VOLUMES, [_volume(storageClassName="hostPath")], f"{VOLUMES}[0]", "needs hostPath.path"),
     Case("host-path-path", VOLUMES, [_volume(hostPath={"path": ""})], f"{VOLUMES}[0].hostPath.path", "needs a path"),
+    Case(
+        "mount-path",
+        f"{BE}.configMaps",
+        [{"name": "a", "mountPath": "a"}],
+        f"{BE}.configMaps[0].mountPath",
+        "begin with '/'",
+    ),
     Case("mounted-object", f"{BE}.configMaps", [{"name": "a"}], f"{BE}.configMaps[0]", "name and a mountPath"),
     Case(
         "mounted-object-name",

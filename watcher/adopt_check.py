@@ -1,7 +1,7 @@
-"""python -m watcher.adopt_check: what would change if this operator took over the clusters that are there.
+"""python -m watcher.adopt_check: what would change if this operator took over what is there, clusters and warehouses.
 
-Nothing is written. The objects of each cluster are applied in Ansible's check mode, by the same roles and the same
-action as ever, and the API server says what would become of them. Exit code: 0, no pod would be replaced; 3, pods
+Nothing is written. The objects of each are applied in Ansible's check mode, by the same roles and the same action as
+ever, and the API server says what would become of them. Exit code: 0, no pod would be replaced; 3, pods
 would be; 1, something could not be told.
 """
 
@@ -19,17 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from plugins.module_utils.fresh import ApiError, ApiServer, read_fresh
-from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.rules import violations
+from starrocks_operator.decision import WAREHOUSE
+from starrocks_operator.model import KIND, WAREHOUSE_KIND, MalformedClusterError, StarRocksCluster
+from starrocks_operator.model import parse as resource_of
 from starrocks_operator.objects.comparison import changes
 from starrocks_operator.resolve import context_of, workloads_of
 from watcher.keys import host_name
 from watcher.runner import environment
 from watcher.settings import ROOT, parse
 
-CLUSTERS = "/apis/starrocks.com/v1/starrocksclusters"
+KINDS = {
+    KIND: "/apis/starrocks.com/v1/starrocksclusters",
+    WAREHOUSE_KIND: "/apis/starrocks.com/v1/starrockswarehouses",
+}
 PLAYBOOK = ROOT / "playbooks" / "cluster.yml"
 NO_PODS, TROUBLE, NEW_PODS = 0, 1, 3
+Raw = Mapping[str, Any]
 
 
 @dataclass
@@ -43,7 +48,7 @@ class Findings:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Look at every cluster, or at those of one namespace, and print what would change."""
+    """Look at every cluster and warehouse, or at those of one namespace, and print what would change."""
     parser = argparse.ArgumentParser(prog="python -m watcher.adopt_check", description=__doc__)
     parser.add_argument("--kubeconfig", default=os.environ.get("KUBECONFIG", ""), help="the cluster to look at")
     parser.add_argument("--namespace", default="", help="only this namespace")
@@ -53,29 +58,32 @@ def main(arguments: list[str] | None = None) -> int:
         os.environ["KUBECONFIG"] = asked.kubeconfig
     os.environ.update(environment(parse([]), Path(tempfile.gettempdir())))
     try:
-        clusters = _clusters(ApiServer(), asked.namespace)
-    except ApiError as failure:
+        clusters = _resources(ApiServer(), asked.namespace)
+    except (ApiError, MalformedClusterError) as failure:
         sys.stderr.write(f"{failure}\n")
         return TROUBLE
     if not clusters:
-        sys.stdout.write("There is no StarRocksCluster to look at.\n")
+        sys.stdout.write("There is no StarRocksCluster to look at, and no StarRocksWarehouse.\n")
         return NO_PODS
     found = _rehearse(clusters, profile=asked.profile)
-    for cluster in clusters:
+    for cluster, _ in clusters:
         sys.stdout.write("\n".join((*_told(cluster, found[host_name(cluster.key)]), "")))
     if any(each.problems for each in found.values()):
         return TROUBLE
     return NEW_PODS if any(each.replaced for each in found.values()) else NO_PODS
 
 
-def _clusters(api: ApiServer, namespace: str) -> list[StarRocksCluster]:
-    listed = api.get(CLUSTERS) or {}
-    clusters = [StarRocksCluster.parse(raw) for raw in listed.get("items") or ()]
-    return [cluster for cluster in clusters if namespace in ("", cluster.namespace)]
+def _resources(api: ApiServer, namespace: str) -> list[tuple[StarRocksCluster, Raw]]:
+    """Clusters, then warehouses, whose CRD need not be there; each with its document."""
+    documents = (
+        {**raw, "kind": kind} for kind, path in KINDS.items() for raw in (api.get(path) or {}).get("items", ())
+    )
+    found = [(resource_of(raw), raw) for raw in documents]
+    return [each for each in found if namespace in ("", each[0].namespace)]
 
 
-def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> dict[str, Findings]:
-    """One run in check mode, whose hosts are the clusters."""
+def _rehearse(clusters: Iterable[tuple[StarRocksCluster, Raw]], *, profile: str | None) -> dict[str, Findings]:
+    """One run in check mode, whose hosts are the clusters and warehouses."""
     import ansible_runner
 
     api, found = ApiServer(), {}
@@ -84,12 +92,12 @@ def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> d
     try:
         hosts = {}
         (directory / "run").mkdir()
-        for cluster in clusters:
+        for cluster, raw in clusters:
             host = host_name(cluster.key)
             found[host] = Findings()
-            found[host].problems += [str(violation) for violation in violations(cluster.to_dict())]
+            found[host].problems += [str(violation) for violation in cluster.broken_rules()]
             path = directory / f"{host}.json"
-            path.write_text(json.dumps(_document(api, cluster, profile)), encoding="utf-8")
+            path.write_text(json.dumps(_document(api, cluster, raw, profile)), encoding="utf-8")
             hosts[host] = {"cluster_file": str(path), "only_objects": True}
         inventory = directory / "inventory.json"
         inventory.write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
@@ -107,7 +115,7 @@ def _rehearse(clusters: Iterable[StarRocksCluster], *, profile: str | None) -> d
     return found
 
 
-def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) -> dict[str, Any]:
+def _document(api: ApiServer, cluster: StarRocksCluster, raw: Raw, profile: str | None) -> dict[str, Any]:
     """What the roles are given, with every component due. profile: None is the one that a takeover leaves it with."""
     settings = parse([])
     observed = read_fresh(api, cluster).observed
@@ -123,9 +131,9 @@ def _document(api: ApiServer, cluster: StarRocksCluster, profile: str | None) ->
     if profile is not None:
         context = replace(context, profile=profile)
     return {
-        "cluster": cluster.to_dict(),
+        "cluster": raw,
         "context": context.document(),
-        "due": list(context.components),
+        "due": [WAREHOUSE] if cluster.kind == WAREHOUSE_KIND else list(context.components),
         "prune": [],
         "step": None,
     }
@@ -154,7 +162,7 @@ def _note(found: Mapping[str, Findings], event: Mapping[str, Any]) -> bool:
 
 
 def _told(cluster: StarRocksCluster, found: Findings) -> Iterable[str]:
-    yield f"StarRocksCluster {cluster.key}"
+    yield f"{cluster.kind} {cluster.namespace}/{cluster.resource_name}"
     for name, fields in found.fields.items():
         fate = "its pods would be replaced" if name in found.replaced else "no pod restarts"
         yield f"  {name}: {fate}"

@@ -1,4 +1,4 @@
-"""Gauges that add up over all clusters: clusters by phase, members by kind and state, tablets that have to move."""
+"""Gauges that add up over everything looked after: resources by phase, members by kind and state, tablets to move."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from starrocks_operator.model import Key
-from watcher.metrics import CLUSTERS, MEMBERS, TABLETS_LEFT
+from starrocks_operator.model import GROUP_KIND, KIND, WAREHOUSE_KIND, Key
+from watcher.metrics import CLUSTERS, GROUPS, MEMBERS, TABLETS_LEFT, WAREHOUSES
 
-_Counted = tuple[str, dict[tuple[str, str], int], int]
+_GAUGES = {KIND: CLUSTERS, WAREHOUSE_KIND: WAREHOUSES, GROUP_KIND: GROUPS}
+_Counted = tuple[str, str, dict[tuple[str, str], int], int]
 
 
 class Fleet:
-    """Keeps the gauges right while clusters change and go."""
+    """Keeps the gauges right while clusters, warehouses and groups change and go."""
 
     def __init__(self) -> None:
         self._counted: dict[Key, _Counted] = {}
 
-    def set(self, key: Key, status: Mapping[str, Any]) -> None:
+    def set(self, key: Key, status: Mapping[str, Any], *, kind: str = KIND) -> None:
         listed = status.get("members") or ()
-        members = Counter((str(member.get("kind", "")), str(member.get("state") or "unknown")) for member in listed)
+        members = Counter((str(member.get("kind") or "computeNode"), _state(member)) for member in listed)
         left = sum(int(member.get("tabletsLeft") or 0) for member in listed)
-        counted = (str(status.get("phase", "")), dict(members), left)
+        counted = (kind, str(status.get("phase", "")), dict(members), left)
         if self._counted.get(key) == counted:
             return
         self.forget(key)
@@ -34,9 +35,17 @@ class Fleet:
             _add(counted, -1)
 
 
+def _state(member: Mapping[str, Any]) -> str:
+    """In the words of a cluster's members; a group says apart whether a node that has joined is alive."""
+    state = str(member.get("state") or "unknown")
+    if state == "joined":
+        return "alive" if member.get("alive") else "dead"
+    return "dropped" if state == "gone" else state
+
+
 def _add(counted: _Counted, sign: int) -> None:
-    phase, members, left = counted
+    kind, phase, members, left = counted
     TABLETS_LEFT.inc(sign * left)
-    CLUSTERS.labels(phase=phase).inc(sign)
-    for (kind, state), count in members.items():
-        MEMBERS.labels(kind=kind, state=state).inc(sign * count)
+    _GAUGES[kind].labels(phase=phase).inc(sign)
+    for (member, state), count in members.items():
+        MEMBERS.labels(kind=member, state=state).inc(sign * count)

@@ -12,12 +12,11 @@ from starrocks_operator.group.cases import COMPONENT
 from starrocks_operator.group.decide import decide_group
 from starrocks_operator.group.status import group_transitions, status_of_group
 from starrocks_operator.model import ComputeNodeGroup, Key
-from starrocks_operator.objects.configuration import ConfigurationSource
+from starrocks_operator.objects.configuration import ConfigurationSource, configuration_of
 from starrocks_operator.observed import Children, FrontendView, Questions
 from watcher.domain import Decide, Domain, StatusOf
-from watcher.fleet import Fleet
 from watcher.metrics import STATEMENTS
-from watcher.references import FRESH, Found, Reader, configuration_in
+from watcher.references import FRESH, Found, Reader
 from watcher.settings import Settings
 
 
@@ -41,13 +40,6 @@ def groups(settings: Settings) -> Domain:  # noqa: ARG001 - as `real`
         status_of=cast(StatusOf, status_of_group),
         transitions=group_transitions,
     )
-
-
-class Uncounted(Fleet):
-    """The gauges count clusters, and groups are none."""
-
-    def set(self, key: Key, status: Mapping[str, Any]) -> None:
-        """Nothing is counted."""
 
 
 class GroupReader(Reader):
@@ -86,4 +78,4 @@ class GroupReader(Reader):
             return found
         raw = await self._get(group.namespace, "ConfigMap", config.name, full=True)
         source = ConfigurationSource(config.name, config.key)
-        return replace(found, configurations={COMPONENT: configuration_in(raw, source)})
+        return replace(found, configurations={COMPONENT: configuration_of(raw, source)})

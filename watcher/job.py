@@ -69,6 +69,7 @@ def job(
             "identity": settings.identity,
             "lease": lease,
             "default_profile": settings.default_profile,
+            "dns_domain": settings.dns_domain,
             "fe_ssl_mode": settings.fe_ssl_mode,
         },
     }

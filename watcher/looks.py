@@ -96,6 +96,9 @@ class Looks:
         more |= {"root"} if questions.root > subject.questions.root else set()
         more |= {"http"} if questions.http_port != subject.questions.http_port else set()
         more |= {"blacklists"} if questions.blacklists > subject.questions.blacklists else set()
+        more |= {"lists"} if questions.backend_blacklists > subject.questions.backend_blacklists else set()
+        more |= set(questions.parameters) - set(subject.questions.parameters)
+        more |= {"health"} if questions.health > subject.questions.health else set()
         changed = (subject.endpoints, subject.credentials) != (where, credentials) or bool(more)
         subject.endpoints, subject.credentials, subject.questions = where, credentials, questions
         self.settle(key, settled=settled)
@@ -211,9 +214,12 @@ def digest(view: FrontendView) -> int:
         for rows in (view.backends, view.compute_nodes)
     )
     settings = None if view.settings is None else tuple(sorted(view.settings.items()))
-    lists = None if view.blacklists is None else tuple(sorted(view.blacklists.items()))
-    accounts = (view.login, view.root, view.edition, view.features)
-    return hash((answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
+    lists = tuple(
+        None if found is None else tuple(sorted(found.items())) for found in (view.blacklists, view.backend_blacklists)
+    )
+    accounts = (view.login, view.root, view.edition, view.features, view.health)
+    parameters = None if view.parameters is None else repr(sorted(view.parameters.items()))
+    return hash((parameters, answers, view.leader, frontends, nodes, settings, view.replication, lists, accounts))
 
 
 def _still(row: FrontendRow) -> FrontendRow:

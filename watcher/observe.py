@@ -6,16 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from starrocks_operator.components import COMPONENTS
 from starrocks_operator.frontend.ladder import Former
 from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.membership.warehouses import left_behind
 from starrocks_operator.model import KIND, WAREHOUSE_KIND, Key, StarRocksCluster
-from starrocks_operator.observed import Accounts, Observed, Outcome
+from starrocks_operator.objects.former import with_remembered
+from starrocks_operator.observed import Accounts, Children, Observed, Outcome
+from starrocks_operator.storage.claims import classes_needed
 from watcher.departures import Departures
 from watcher.domain import Domain
 from watcher.index import Index
 from watcher.looks import Looks
+from watcher.mentions import Mentions
 from watcher.references import Found, Reader
+from watcher.revisions import Revisions
+from watcher.storage_classes import StorageClasses
 
 PATIENCE = 5.0  # seconds to wait for the watch to show what a run has written
 
@@ -39,10 +45,19 @@ class Observer:
     """Puts index, references and frontend views together."""
 
     def __init__(
-        self, *, index: Index, reader: Reader, looks: Looks, domain: Domain, clock: Callable[[], float]
+        self,
+        *,
+        index: Index,
+        reader: Reader,
+        looks: Looks,
+        domain: Domain,
+        revisions: Revisions,
+        classes: StorageClasses,
+        mentions: Mentions,
+        clock: Callable[[], float],
     ) -> None:
         self._index, self._reader, self._looks, self._domain = index, reader, looks, domain
-        self._clock = clock
+        self._revisions, self._classes, self._mentions, self._clock = revisions, classes, mentions, clock
         self._expected: dict[Key, _Expected] = {}
         self._look_after: dict[Key, float] = {}
         self.departures = Departures(index)
@@ -64,6 +79,8 @@ class Observer:
         self._look_after.pop(key, None)
         self.departures.forget(key)
         self._reader.forget(key)
+        self._revisions.forget(key)
+        self._mentions.forget(key)
         self._looks.forget(key)
 
     def behind(self, key: Key) -> bool:
@@ -85,17 +102,19 @@ class Observer:
         """None: the frontends have to be asked first; the cluster comes back when they have answered."""
         key = cluster.key
         revision = self._index.revision(key)
-        children = self._index.children(key)
+        children = _with_remembered(cluster, self._index.children(key))
         found = await self._reader.read(cluster, settled=settled)
         host, lacking = self._host(cluster)
         if host is not cluster:
             found = await self._with_frontends_of(host, found, settled=settled)
-        fe = found.configurations.get("fe")
+        theirs = self._index.children(host.key)
+        fe = self._domain.configurations(host, theirs, found.configurations).get("fe")
         properties = fe.properties if fe else {}
-        where = self._domain.endpoints(host, self._index.children(host.key), properties)
+        where = self._domain.endpoints(host, _with_remembered(host, theirs), properties)
         if where and found.credentials and not lacking:
             questions = self._domain.questions(cluster, children, properties)
-            questions = replace(questions, root=wants_root(cluster, found.accounts))
+            parameters = self._domain.parameters(cluster, children, found.configurations, self._looks.view(key))
+            questions = replace(questions, root=wants_root(cluster, found.accounts), parameters=parameters)
             self._looks.plan(key, where, found.credentials, settled=settled, questions=questions)
             if not self._looked(key, found.credentials.edition):
                 return None
@@ -108,9 +127,11 @@ class Observer:
             self._reader.prove(key, view.login)
             self._reader.prove(key, view.root)
         departed = self.departures.of(key, left_behind(cluster, view)) if cluster.kind == KIND else ()
+        expandable = await self._classes.of(classes_needed(cluster, children) if _is_whole(cluster) else ())
         observed = Observed(
             now=datetime.now(UTC),
             children=children,
+            expandable=expandable,
             view=view,
             configurations=found.configurations,
             missing_references=found.missing,
@@ -119,8 +140,12 @@ class Observer:
             accounts=found.accounts,
             cluster_problem=lacking,
             departed=departed,
+            revisions=await self._revisions.of(key, children),
+            mentioned=await self._mentions.of(key, children),
         )
-        return Sight(observed=observed, revision=revision, inputs=(self._looks.digest(key), found, lacking, departed))
+        return Sight(
+            observed=observed, revision=revision, inputs=(self._looks.digest(key), found, lacking, departed, expandable)
+        )
 
     def _host(self, cluster: StarRocksCluster) -> tuple[StarRocksCluster, str]:
         """The cluster whose frontends are asked, and why there is none: itself, but for a warehouse."""
@@ -134,7 +159,8 @@ class Observer:
     async def _with_frontends_of(self, host: StarRocksCluster, found: Found, *, settled: bool) -> Found:
         """How FE is asked is its cluster's business; the accounts there are not touched for a warehouse."""
         theirs = await self._reader.read(host, settled=settled)
-        frontends = {name: file for name, file in theirs.configurations.items() if name == "fe"}
+        files = self._domain.configurations(host, self._index.children(host.key), theirs.configurations)
+        frontends = {name: file for name, file in files.items() if name == "fe"}
         return replace(
             found,
             configurations={**found.configurations, **frontends},
@@ -161,6 +187,15 @@ class Observer:
             return False
         self._look_after.pop(key, None)
         return True
+
+
+def _is_whole(cluster: StarRocksCluster) -> bool:
+    """Not a group of compute nodes, whose volumes are made as they are."""
+    return cluster.kind in (KIND, WAREHOUSE_KIND)
+
+
+def _with_remembered(cluster: StarRocksCluster, children: Children) -> Children:
+    return with_remembered(cluster, children, tuple(COMPONENTS)) if _is_whole(cluster) else children
 
 
 def _reached(have: str, want: str) -> bool:

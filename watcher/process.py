@@ -19,7 +19,7 @@ from watcher.groups import groups
 from watcher.kube import ApiError, Kube, connect
 from watcher.lease import Lease
 from watcher.logs import logger
-from watcher.metrics import BUILD
+from watcher.metrics import BUILD, INDEXED, QUEUE_DEPTH, QUEUE_OVERDUE
 from watcher.probes import Probes
 from watcher.realm import GROUPS
 from watcher.rival import Rival
@@ -61,7 +61,7 @@ class Process:
         self._probes = Probes(
             healthy=lambda: self._work.trouble() or self._groups.trouble(),
             ready=self._unready,
-            refresh=self._work.refresh_metrics,
+            refresh=self._refresh_metrics,
         )
 
     async def run(self) -> int:
@@ -146,6 +146,12 @@ class Process:
         await self._probes.stop()
         await self._kube.close()
         log.info("ended", processes_ended=killed)
+
+    def _refresh_metrics(self) -> None:
+        depths, overdue, indexed = zip(self._work.figures, self._groups.figures, strict=True)
+        QUEUE_DEPTH.set(sum(depths))
+        QUEUE_OVERDUE.set(max(overdue))
+        INDEXED.set(sum(indexed))
 
     def _unready(self) -> str:
         if self._rival.message:

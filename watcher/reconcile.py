@@ -139,7 +139,7 @@ class Reconciler:
             await self._tell(raw, written, status)
             raw = written
             cluster = self.domain.parse(raw)
-        self.fleet.set(key, status)
+        self.fleet.set(key, status, kind=raw["kind"])
         self.queue.succeed(key)
         if decision.released:
             await self.writer.release(raw)

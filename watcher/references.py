@@ -7,7 +7,7 @@ come here. Secrets are got by name, never listed or watched; so those with passw
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +16,14 @@ from starrocks_operator.frontend.ladder import Former, Holders, Ladder, holders_
 from starrocks_operator.frontend.tls import TlsMode
 from starrocks_operator.model import Key, StarRocksCluster
 from starrocks_operator.objects import References, references
-from starrocks_operator.objects.configuration import parse_properties
+from starrocks_operator.objects.configuration import configuration_of
 from starrocks_operator.observed import Accounts, Configuration, Login, Protection
 from starrocks_operator.protection import whole
 from watcher.kube import METADATA_ONLY, ApiError, Kube
 from watcher.protection import Guardian
 
 FRESH, SETTLED = 10.0, 300.0  # seconds that an answer is good for
+FILES = 60.0  # the same for configuration files, of which only the version is asked for
 PASSWORDS = 30.0  # the same for what is needed to log in, unless told otherwise
 PLURALS = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
@@ -48,15 +49,23 @@ class _Kept:
     passwords_at: float
     named: bool  # whether there are passwords to be got again
     found: Found
+    versions: Mapping[str, str]  # of the ConfigMaps with configuration files
+    versions_at: float
 
 
 class Reader:
     """Reads references, and remembers them per cluster until they are old or the cluster's spec changes."""
 
     def __init__(
-        self, kube: Kube, *, clock: Callable[[], float], tls: str = TlsMode.DISABLED, passwords: float = PASSWORDS
+        self,
+        kube: Kube,
+        *,
+        clock: Callable[[], float],
+        tls: str = TlsMode.DISABLED,
+        passwords: float = PASSWORDS,
+        files: float = FILES,
     ) -> None:
-        self._kube, self._clock, self._tls, self._passwords = kube, clock, tls, passwords
+        self._kube, self._clock, self._tls, self._passwords, self._files = kube, clock, tls, passwords, files
         self._guardian = Guardian(kube, clock=clock)
         self._kept: dict[Key, _Kept] = {}
         self._proven: dict[Key, Former] = {}
@@ -71,9 +80,12 @@ class Reader:
             del self._kept[key]
 
     def due(self, key: Key) -> float | None:
-        """In how many seconds passwords should be got again; None: there are none."""
-        kept = self._kept.get(key)
-        return max(0.0, kept.passwords_at + self._passwords - self._clock()) if kept and kept.named else None
+        """In how many seconds passwords or files should be looked at again; None: there are none."""
+        if (kept := self._kept.get(key)) is None:
+            return None
+        times = [kept.passwords_at + self._passwords] if kept.named else []
+        times += [kept.versions_at + self._files] if kept.versions else []
+        return max(0.0, min(times) - self._clock()) if times else None
 
     def prove(self, key: Key, login: str) -> None:
         """FE accepted this login: should the Secret change, it is what FE still has."""
@@ -98,6 +110,10 @@ class Reader:
             return await self._read(cluster)
         if now - kept.at >= (SETTLED if settled and whole(kept.found.protection) else FRESH):
             return await self._read(cluster)
+        if kept.versions and now - kept.versions_at >= self._files:
+            if await self._versions(cluster.namespace, kept.versions) != kept.versions:
+                return await self._read(cluster)
+            kept = self._kept[cluster.key] = dataclasses.replace(kept, versions_at=self._clock())
         if kept.named and now - kept.passwords_at >= self._passwords:
             wanted = references(cluster)
             found = _with(kept.found, self._ladder(cluster, wanted, await self._holders(cluster.namespace, wanted)))
@@ -119,7 +135,7 @@ class Reader:
         required = [("ConfigMap", name) for name in wanted.config_maps] + [("Secret", name) for name in wanted.secrets]
         found = Found(
             configurations={
-                name: configuration_in(raws["ConfigMap", file.config_map], file) for name, file in files.items()
+                name: configuration_of(raws["ConfigMap", file.config_map], file) for name, file in files.items()
             },
             missing=tuple(f"{kind} {name}" for kind, name in required if raws[kind, name] is None),
         )
@@ -127,8 +143,12 @@ class Reader:
             found = dataclasses.replace(found, protection=await self._guardian.look(namespace))
         found, now = _with(found, self._ladder(cluster, wanted, holders)), self._clock()
         identity = (cluster.uid, cluster.generation, cluster.annotations)
-        self._kept[cluster.key] = _Kept(*identity, now, now, bool(holders), found)
+        versions = {name: _version(raws["ConfigMap", name]) for name in sorted(full)}
+        self._kept[cluster.key] = _Kept(*identity, now, now, bool(holders), found, versions, now)
         return found
+
+    async def _versions(self, namespace: str, names: Iterable[str]) -> dict[str, str]:
+        return {name: _version(await self._get(namespace, "ConfigMap", name, full=False)) for name in names}
 
     def _ladder(self, cluster: StarRocksCluster, wanted: References, holders: Holders) -> Ladder:
         return ladder(cluster, wanted, holders, former=self.former(cluster.key), default_tls=self._tls)
@@ -146,16 +166,11 @@ class Reader:
             raise
 
 
+def _version(raw: Mapping[str, Any] | None) -> str:
+    return str(raw["metadata"].get("resourceVersion", "")) if raw else ""
+
+
 def _with(found: Found, climbed: Ladder) -> Found:
     return dataclasses.replace(
         found, credentials=climbed.credentials, accounts=climbed.accounts, problem=climbed.problem
     )
-
-
-def configuration_in(raw: Any, file: Any) -> Configuration:
-    if raw is None:
-        return Configuration(missing=f"ConfigMap {file.config_map}")
-    text = (raw.get("data") or {}).get(file.key)
-    if text is None:
-        return Configuration(missing=f"key {file.key} in ConfigMap {file.config_map}")
-    return Configuration(properties=parse_properties(text))

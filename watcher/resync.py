@@ -13,7 +13,7 @@ from watcher.index import Index
 from watcher.kinds import Watched
 from watcher.kube import ApiError, Kube
 from watcher.logs import logger
-from watcher.metrics import FAILURES, INDEXED
+from watcher.metrics import FAILURES
 from watcher.realm import CLUSTERS, Realm
 from watcher.settings import Settings
 
@@ -68,8 +68,6 @@ class Resync:
             lost, missing = self._index.sweep(kind.kind, await self._listed_if_served(kind))
             gone |= lost
             lacking += missing
-        if not self._realm.optional:
-            INDEXED.set(len(self._index))
         if gone and self.filled:
             FAILURES.labels(reason="DeletionMissed").inc(len(gone))
             log.warning("the watches had missed deletions", clusters=len(gone))

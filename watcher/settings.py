@@ -87,7 +87,7 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
         )
 
     flag("--namespaces", "WATCH_NAMESPACE", "", "comma-separated namespaces; empty means all of them", type=_names)
-    flag("--deny-list", "DENY_LIST", "", "comma-separated namespaces whose clusters are left alone", type=_names)
+    flag("--deny-list", "DENY_LIST", "", "comma-separated namespaces that are left alone", type=_names)
     flag("--default-profile", "DEFAULT_PROFILE", "safe", "pod templates of new clusters", choices=("safe", "upstream"))
     flag("--fe-ssl-mode", "FE_SSL_MODE", "PREFERRED", "TLS to FE", type=str.upper, choices=tuple(map(str, TlsMode)))
     flag("--dns-domain", "DNS_DOMAIN", "cluster.local", "DNS domain of the Kubernetes cluster, for the frontend proxy")

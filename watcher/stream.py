@@ -43,6 +43,10 @@ class Stream:
         self._stop.set()
         self._kopf_ends.set()
 
+    def renew(self) -> None:
+        """Begin all watches anew: kopf finds out at the start what there is to watch."""
+        self._kopf_ends.set()
+
     @property
     def alive(self) -> bool:
         return self._thread.is_alive()

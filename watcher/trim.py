@@ -42,7 +42,9 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
         "kind": "Pod",
         "spec": {
             **_only(spec, ("nodeName", "hostname", "subdomain")),
-            "volumes": [_only(volume, ("name", "persistentVolumeClaim")) for volume in spec.get("volumes") or ()],
+            "volumes": [
+                _only(volume, ("name", "persistentVolumeClaim", "configMap")) for volume in spec.get("volumes") or ()
+            ],
             "containers": [_only(container, ("name", "image")) for container in spec.get("containers") or ()],
         },
         "status": {
@@ -54,7 +56,11 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
 
 
 def _claim(raw: Mapping[str, Any]) -> Raw:
-    return {**raw, "status": _only(raw.get("status") or {}, ("phase", "capacity"))}
+    status = raw.get("status") or {}
+    kept = _only(status, ("phase", "capacity", "allocatedResourceStatuses"))
+    if conditions := status.get("conditions"):
+        kept["conditions"] = [_without(condition, ("lastProbeTime",)) for condition in conditions]
+    return {**raw, "status": kept}
 
 
 def _autoscaler(raw: Mapping[str, Any]) -> Raw:

@@ -8,27 +8,31 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from starrocks_operator.model import KIND, WAREHOUSE_KIND, Key
-from watcher import metrics
 from watcher.attempts import Attempts
 from watcher.batch import Batch
 from watcher.domain import Domain
 from watcher.events import Events
 from watcher.fleet import Fleet
-from watcher.groups import GroupReader, Uncounted
+from watcher.groups import GroupReader
 from watcher.index import Index
 from watcher.keys import key_of
 from watcher.kube import ApiError, Kube
+from watcher.latecomers import Latecomers
 from watcher.logs import logger
 from watcher.looks import Looks
+from watcher.mentions import Mentions
+from watcher.metrics import EVENTS
 from watcher.observe import Observer
 from watcher.queue import Jitter, WorkQueue
 from watcher.realm import CLUSTERS, Realm
 from watcher.reconcile import Reconciler
 from watcher.references import PASSWORDS, Reader
 from watcher.resync import Resync
+from watcher.revisions import Revisions
 from watcher.runner import Runner
 from watcher.settings import Settings
 from watcher.status_writer import StatusWriter
+from watcher.storage_classes import StorageClasses
 from watcher.stream import Stream
 from watcher.trim import Raw
 
@@ -72,9 +76,22 @@ class Work:
             size=settings.batch_size,
         )
         reader = (Reader if usual else GroupReader)(
-            kube, clock=clock, tls=settings.fe_ssl_mode, passwords=min(PASSWORDS, settings.settled_interval / 2)
+            kube,
+            clock=clock,
+            tls=settings.fe_ssl_mode,
+            passwords=min(PASSWORDS, settings.settled_interval / 2),
+            files=settings.settled_interval,
         )
-        self._observer = Observer(index=self._index, reader=reader, looks=self._looks, domain=domain, clock=clock)
+        self._observer = Observer(
+            index=self._index,
+            reader=reader,
+            looks=self._looks,
+            domain=domain,
+            revisions=Revisions(kube),
+            classes=StorageClasses(kube, clock=clock),
+            mentions=Mentions(kube),
+            clock=clock,
+        )
         self._reconciler = Reconciler(
             settings=settings,
             domain=domain,
@@ -85,10 +102,11 @@ class Work:
             writer=StatusWriter(kube, realm),
             events=Events(kube, identity=settings.identity, clock=clock),
             attempts=Attempts(clock=clock),
-            fleet=Fleet() if usual else Uncounted(),
+            fleet=Fleet(),
             finalizer=realm.finalizer,
         )
         self._resync = Resync(kube, self._index, settings, realm)
+        self._latecomers = Latecomers(kube, settings, realm)
         self._relisted = asyncio.Event()
         self._stream: Stream | None = None
 
@@ -99,6 +117,7 @@ class Work:
     async def run(self) -> None:
         """Never returns of itself."""
         await self._resync.wait_for_crd()
+        await self._latecomers.begin()
         self._stream = Stream(self._settings, self.intake, loop=asyncio.get_running_loop(), realm=self._realm)
         self._stream.start()
         await self._resync.wait_until_filled()
@@ -110,6 +129,7 @@ class Work:
             parts.create_task(self._looks.run(), name="looks")
             parts.create_task(self._batch.serve(), name="batch")
             parts.create_task(self._keep_in_step(), name="resync")
+            parts.create_task(self._latecomers.watch(self._stream.renew), name="latecomers")
 
     def intake(self, event: str | None, raw: Raw) -> None:
         """One watch event. event None: the object was listed, at the start or because a watch began anew."""
@@ -117,7 +137,7 @@ class Work:
         if event is None and self._resync.filled:
             self._relisted.set()
         key = self._index.drop(raw) if event == "DELETED" else self._index.put(raw)
-        metrics.EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
+        EVENTS.labels(kind=raw["kind"], news=str(key is not None).lower()).inc()
         if key is None:
             return
         resource = raw["kind"] in self._realm.resources
@@ -167,10 +187,10 @@ class Work:
             return "the watches have ended"
         return ""
 
-    def refresh_metrics(self) -> None:
-        metrics.QUEUE_DEPTH.set(self._queue.depth)
-        metrics.QUEUE_OVERDUE.set(self._queue.overdue())
-        metrics.INDEXED.set(len(self._index))
+    @property
+    def figures(self) -> tuple[int, float, int]:
+        """How many wait, since when the oldest of them is due, and how many objects are known."""
+        return self._queue.depth, self._queue.overdue(), len(self._index)
 
     async def _keep_in_step(self) -> None:
         """Compare index and API now and then, and soon after a watch had to begin anew."""

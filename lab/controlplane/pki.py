@@ -76,9 +76,9 @@ def write_private(path: Path, content: bytes) -> None:
 
 def _authority() -> _Pair:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name("lab", None)
+    name = named("lab")
     builder = (
-        _builder(subject=name, issuer=name, key=key)
+        unsigned(subject=name, issuer=name, key=key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
@@ -88,8 +88,8 @@ def _authority() -> _Pair:
 def _signed(authority: _Pair, *, common_name: str, organisation: str | None = None, server: bool = False) -> _Pair:
     key = ec.generate_private_key(ec.SECP256R1())
     usage = ExtendedKeyUsageOID.SERVER_AUTH if server else ExtendedKeyUsageOID.CLIENT_AUTH
-    builder = _builder(
-        subject=_name(common_name, organisation), issuer=authority.certificate.subject, key=key
+    builder = unsigned(
+        subject=named(common_name, organisation), issuer=authority.certificate.subject, key=key
     ).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
     builder = builder.add_extension(
         x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key()), critical=False
@@ -101,7 +101,10 @@ def _signed(authority: _Pair, *, common_name: str, organisation: str | None = No
     return _Pair(builder.sign(authority.key, hashes.SHA256()), key)
 
 
-def _builder(*, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def unsigned(
+    *, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, lifetime: datetime.timedelta = _LIFETIME
+) -> x509.CertificateBuilder:
+    """A certificate that is valid from now on and says nothing yet of what it is for."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -110,11 +113,11 @@ def _builder(*, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePriv
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(minutes=5))
-        .not_valid_after(now + _LIFETIME)
+        .not_valid_after(now + lifetime)
     )
 
 
-def _name(common_name: str, organisation: str | None) -> x509.Name:
+def named(common_name: str, organisation: str | None = None) -> x509.Name:
     attributes = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
     if organisation:
         attributes.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organisation))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator
 
 from lab.rehearsal.kubernetes import Json, Kubernetes
+from lab.rehearsal.revisions import SELF, Revisions, partition, revision_for, rolls
 from lab.simulator.stage import Stage
 from starrocks_operator.membership.pods import REVISION_LABEL
 from starrocks_operator.observed import ObjectKey, Raw
 
-SELF = "kubernetes"
 START, TERMINATION, NOTICE = 1.0, 3.0, 0.5  # seconds to start a pod, to end one, and for a controller to see news
 PROJECTION = 10.0  # until a changed ConfigMap shows in the pods that mount it
 
@@ -24,6 +22,7 @@ class Controllers:
         self._kubernetes, self._stage = kubernetes, stage
         self._after = stage.world.schedule.after
         self._restarts: dict[str, int] = {}
+        self._revisions = Revisions(kubernetes)
         kubernetes.listeners.append(self._noticed)
 
     # -- news --------------------------------------------------------------------------------------------------
@@ -58,30 +57,38 @@ class Controllers:
         workload = self._kubernetes.get("StatefulSet", name)
         if workload is None:
             return
-        spec, revision = workload["spec"], _revision(workload)
+        spec, revision = workload["spec"], self._revisions.current(workload)
         for ordinal in range(spec["replicas"]):
             pod = f"{name}-{ordinal}"
             if self._claimed(workload, pod) and self._kubernetes.get("Pod", pod) is None:
-                self._create(workload, pod, revision)
+                self._create(workload, pod, revision_for(workload, ordinal, update=revision))
         for ordinal, raw in sorted(self._pods(name), key=lambda item: -item[0]):
             if ordinal >= spec["replicas"] and not raw["metadata"].get("deletionTimestamp"):
                 self._kubernetes.delete("Pod", raw["metadata"]["name"], by=SELF)
-        self._roll(name, spec["replicas"], revision)
+        if rolls(workload):
+            self._roll(name, range(partition(workload), spec["replicas"]), revision)
         status = {
             "observedGeneration": workload["metadata"]["generation"],
             "replicas": len(self._pods(name)),
             "updateRevision": revision,
-            "currentRevision": revision,
+            "currentRevision": self._completed(workload, revision),
         }
         if workload.get("status") != status:
             self._kubernetes.status(ObjectKey.of(workload), status, by=SELF)
 
-    def _roll(self, name: str, replicas: int, revision: str) -> None:
-        """A changed template: one pod after the other is replaced, the highest first, while all others are ready."""
+    def _completed(self, workload: Raw, revision: str) -> str:
+        """The revision of before, until all pods have the new one and are ready."""
+        before: str = (workload.get("status") or {}).get("currentRevision") or revision
+        pods = [raw for _, raw in self._pods(workload["metadata"]["name"])]
+        new = [raw for raw in pods if raw["metadata"]["labels"][REVISION_LABEL] == revision and _is_ready(raw)]
+        return revision if rolls(workload) and len(new) == len(pods) == workload["spec"]["replicas"] else before
+
+    def _roll(self, name: str, ordinals: range, revision: str) -> None:
+        """A changed template: one pod after the other is replaced, the highest first, while those above are ready."""
         pods = dict(self._pods(name))
-        if set(pods) != set(range(replicas)):
-            return
-        for ordinal in reversed(range(replicas)):
+        for ordinal in reversed(ordinals):
+            if ordinal not in pods:
+                return
             if pods[ordinal]["metadata"]["labels"][REVISION_LABEL] != revision:
                 if not pods[ordinal]["metadata"].get("deletionTimestamp"):
                     self._kubernetes.delete("Pod", pods[ordinal]["metadata"]["name"], by=SELF)
@@ -113,7 +120,7 @@ class Controllers:
         return True
 
     def _create(self, workload: Raw, pod: str, revision: str) -> None:
-        template = workload["spec"]["template"]
+        template = self._revisions.template(revision)
         labels = {**template["metadata"]["labels"], REVISION_LABEL: revision}
         made = self._kubernetes.create(
             {
@@ -135,7 +142,8 @@ class Controllers:
         if raw is None or raw["metadata"]["uid"] != uid or raw["metadata"].get("deletionTimestamp"):
             return
         storage = {"volume": f"pod:{uid}", "volume_dies_with": "pod"} if volatile else {}
-        container = self._stage.pod(name, **storage)
+        image = raw["spec"]["containers"][0]["image"]
+        container = self._stage.pod(name, version=image.rpartition(":")[2], **storage)
         self._restarts[uid] = container.restarts
         status = {"phase": "Running", "podIP": container.facts.address, "startTime": self._kubernetes.now()}
         self._kubernetes.status(ObjectKey("Pod", name), status | self._state(name, self._kubernetes.now()), by=SELF)
@@ -208,11 +216,6 @@ def _is_ready(pod: Raw) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
     return ready and not pod["metadata"].get("deletionTimestamp")
-
-
-def _revision(workload: Raw) -> str:
-    template = json.dumps(workload["spec"]["template"], sort_keys=True)
-    return hashlib.sha256(template.encode()).hexdigest()[:10]
 
 
 def pods_of(kubernetes: Kubernetes, component: str) -> Iterator[Raw]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from lab.rehearsal.gate import CallKind, Gate, LostError
 from lab.simulator.model import ConnectionLost, Hang, Refused, Rows, Session
+from lab.simulator.model.metrics import frontend_metrics
 from lab.simulator.stage import Stage
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
@@ -60,6 +61,12 @@ class StageConnection(FrontendConnection):
                 raise FrontendError(Outcome.FAILED, f"{pod} broke the connection off: {outcome.why}", lost=True)
             case _:
                 return ()
+
+    def metrics(self, port: int) -> bytes:
+        container = self._stage.world.pods.get(f"default/{self.endpoint.pod}")
+        process = container.frontend if container is not None else None
+        heard = process is not None and process.answers and process.facts.web_port == port
+        return frontend_metrics(process).encode() if process is not None and heard else b""
 
 
 class StagePool(FrontendPool):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lab.rehearsal.controllers import SELF, owner_of
+from lab.rehearsal.controllers import owner_of
 from lab.rehearsal.kubernetes import Kubernetes
+from lab.rehearsal.revisions import SELF, partition, rolls
 from lab.simulator.model import Component, ConnectionLost, Done, Outcome, PodFacts, Session
 from lab.simulator.model.database import Database, majority
 from lab.simulator.stage import Stage
+from starrocks_operator.membership.pods import REVISION_LABEL
+from starrocks_operator.objects.sleep import awake_replicas
 from starrocks_operator.observed import Raw
 
 HUMAN = "human"
@@ -46,16 +49,26 @@ class Invariants:
         if by in (SELF, HUMAN) or not self._databases():
             return
         kind, name = raw["kind"], raw["metadata"]["name"]
-        if kind == "StatefulSet" and before is not None:
+        if kind == "StatefulSet" and before is not None and awake_replicas(after) is None:
             left = range(after["spec"]["replicas"] if after else 0, before["spec"]["replicas"])
+            if left and after is not None and after["spec"]["replicas"] == 0 and self._may_sleep():
+                left = range(0)  # all of them, and all come back
             for ordinal in left:
                 self._pod_goes(by, f"{name}-{ordinal}")
+            if after is not None:
+                self._released(by, name, before, after)
             if left and name.endswith("-fe"):
                 self._frontends_go(by, {f"{name}-{ordinal}" for ordinal in left})
         elif kind == "Pod" and after is not None and after["metadata"].get("deletionTimestamp"):
             self._frontends_go(by, {name})
+            self._backend_goes(by, name)
         elif kind == "PersistentVolumeClaim" and (after is None or after["metadata"].get("deletionTimestamp")):
             self._claim_goes(by, name)
+
+    def _may_sleep(self) -> bool:
+        found = (raw for key, raw in self._kubernetes.objects.items() if key.kind == "StarRocksCluster")
+        orders = (raw["metadata"].get("annotations") or {} for raw in found)
+        return any(given.get("starrocks.com/hibernate") == "true" for given in orders)
 
     def _pod_goes(self, by: str, pod: str) -> None:
         """I2: no ordinal leaves while FE counts tablets on it, unless its owner named that loss."""
@@ -74,6 +87,32 @@ class Invariants:
             needed = majority(len(database.electable()))
             if going and len(live) - len(going) < needed:
                 self.broken.append(f"I1: {by} took {sorted(pods)} away: {len(live) - len(going)} live, {needed} needed")
+
+    def _released(self, by: str, name: str, before: Raw, after: Raw) -> None:
+        """A lower partition lets the controller replace pods: not more than one."""
+        if not rolls(before) or not rolls(after) or before["spec"]["template"] != after["spec"]["template"]:
+            return
+        revision = (before.get("status") or {}).get("updateRevision")
+        pods = [self._kubernetes.get("Pod", f"{name}-{n}") for n in range(partition(after), partition(before))]
+        going = [
+            pod["metadata"]["name"] for pod in pods if pod and pod["metadata"]["labels"][REVISION_LABEL] != revision
+        ]
+        if len(going) > 1:
+            self.broken.append(f"{by} lets {going} be replaced at once")
+        for pod in going:
+            self._backend_goes(by, pod)
+
+    def _backend_goes(self, by: str, pod: str) -> None:
+        """I2: no living backend is replaced while FE counts another one as dead, or tablets as lacking copies."""
+        for database in self._databases():
+            rows = database.state.of_kind(Component.BE)
+            own = next((row for row in rows if row.host == self._stage.host(pod)), None)
+            if own is None or not own.alive:
+                continue
+            dead = [row.host.split(".")[0] for row in rows if not row.alive]
+            lacking = [tablet for tablet in database.tablets.tablets.values() if database.tablets.unhealthy(tablet)]
+            if dead or lacking:
+                self.broken.append(f"I2: {by} replaces {pod}, {dead} dead, {len(lacking)} tablets lack copies")
 
     def _deleting(self, pod: str) -> bool:
         raw = self._kubernetes.get("Pod", pod)

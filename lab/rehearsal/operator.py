@@ -28,6 +28,7 @@ from starrocks_operator.membership import questions_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
 from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.rollout import revisions_needed
 from starrocks_operator.run_report import RunReport, StepOutcome
 from starrocks_operator.status import status_of
 from starrocks_operator.step import Step
@@ -39,6 +40,7 @@ T = TypeVar("T")
 ROOT = Credentials()
 LEASE = ObjectKey("Lease", "starrocks-operator")
 ROUNDS = 4  # of writing a status that changes the decision, as in the watcher
+HTTP_PORT = 8030
 RENEWAL = 5.0  # seconds between two renewals of the Lease
 Result = tuple[StepOutcome, str]
 
@@ -92,7 +94,7 @@ class Operator:
             endpoints(cluster, observed.children),
             ROOT,
             pool=self._pool,
-            questions=questions_of(cluster, observed.children),
+            questions=questions_of(cluster, observed.children, http_port=HTTP_PORT),
         )
         observed = replace(observed, view=replace(view, asked_at=observed.now))
         for _ in range(ROUNDS):
@@ -131,7 +133,14 @@ class Operator:
 
     def _observed(self, _: None) -> Observed:
         self._around.controllers.refresh()
-        return Observed(now=self._around.now(), children=self._around.kubernetes.children())
+        kubernetes = self._around.kubernetes
+        children = kubernetes.children()
+        needed = {name: kubernetes.get("ControllerRevision", name) for name in revisions_needed(children)}
+        return Observed(
+            now=self._around.now(),
+            children=children,
+            revisions={name: raw for name, raw in needed.items() if raw is not None},
+        )
 
     # -- the run -----------------------------------------------------------------------------------------------
 
@@ -164,7 +173,9 @@ class Operator:
     def _apply(self, wanted: Mapping[str, Any]) -> None:
         what = str(ObjectKey.of(wanted))
         if wanted["kind"] == "StatefulSet":
-            what += f" with {wanted['spec']['replicas']} replicas"
+            strategy = wanted["spec"]["updateStrategy"]
+            held = (strategy.get("rollingUpdate") or {}).get("partition", strategy["type"])
+            what += f" with {wanted['spec']['replicas']} replicas, {held}"
         self._call(CallKind.APPLY, what, lambda: self._around.kubernetes.apply(wanted, by=self.name))
 
     def _prune(self, key: ObjectKey) -> None:

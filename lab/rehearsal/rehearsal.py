@@ -6,28 +6,22 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from lab.rehearsal.controllers import NOTICE, Controllers
+from lab.rehearsal.controllers import NOTICE, Controllers, pods_of
 from lab.rehearsal.gate import Gate, KilledError, listing
 from lab.rehearsal.invariants import HUMAN, Invariants
 from lab.rehearsal.kubernetes import Json, Kubernetes
+from lab.rehearsal.manifest import FIELDS, NAME, manifest
 from lab.rehearsal.operator import Operator, Surroundings
 from lab.simulator.model import Outcome, Session, Timing
 from lab.simulator.model.surroundings import named_loss
 from lab.simulator.model.world import Options
 from lab.simulator.stage import Stage
+from starrocks_operator.membership.pods import REVISION_LABEL
 from starrocks_operator.observed import ObjectKey, Raw
 
-NAME = "sample"
 CLUSTER = ObjectKey("StarRocksCluster", NAME)
 RESTART = 4.0  # seconds until a killed operator is there again
-_FIELDS = {
-    "fe": "starRocksFeSpec",
-    "fe-observer": "starRocksFeObserverSpec",
-    "be": "starRocksBeSpec",
-    "cn": "starRocksCnSpec",
-}
 _USUAL = {"fe": 3, "be": 3, "cn": 1}
-_HOME = "/opt/starrocks"
 
 
 class Rehearsal:
@@ -169,24 +163,35 @@ class Rehearsal:
         return next((condition for condition in conditions if condition["type"] == kind), {})
 
     def wished(self, component: str) -> int:
-        return int(self.raw["spec"].get(_FIELDS[component], {}).get("replicas", 0))
+        return int(self.raw["spec"].get(FIELDS[component], {}).get("replicas", 0))
 
     def wish(self, **replicas: int) -> None:
         """A person edits the spec."""
         raw = self.raw
         spec = dict(raw["spec"])
         for component, count in replicas.items():
-            spec[_FIELDS[component]] = {**spec.get(_FIELDS[component], {}), "replicas": count}
+            spec[FIELDS[component]] = {**spec.get(FIELDS[component], {}), "replicas": count}
         if spec != raw["spec"]:
             metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
             self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
 
     def edit(self, component: str, **fields: Any) -> None:
         """A person edits other fields of a component."""
-        raw, name = self.raw, _FIELDS[component]
+        raw, name = self.raw, FIELDS[component]
         spec = {**raw["spec"], name: {**raw["spec"][name], **fields}}
         metadata = {**raw["metadata"], "generation": raw["metadata"]["generation"] + 1}
         self.kubernetes.put({**raw, "spec": spec, "metadata": metadata}, by=HUMAN)
+
+    def release(self, version: str, *components: str) -> None:
+        """A person wants another release of these components; of all, if none is named."""
+        for component in components or ("fe", "be", "cn"):
+            if FIELDS[component] in self.raw["spec"]:
+                self.edit(component, image=f"starrocks/{component}-ubuntu:{version}")
+
+    def revisions(self, component: str) -> dict[str, str]:
+        """The revision of each pod."""
+        pods = (raw["metadata"] for raw in pods_of(self.kubernetes, component))
+        return {metadata["name"]: metadata["labels"][REVISION_LABEL] for metadata in pods}
 
     def lose_status(self) -> None:
         """The resource comes back from a backup, without its status."""
@@ -205,8 +210,10 @@ class Rehearsal:
         self.invariants.excuse()
         return outcome
 
-    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6) -> None:
-        self.stage.database(NAME).tablets.create_table("db", name, replication=replication, tablets=tablets)
+    def create_table(self, name: str, *, replication: int = 3, tablets: int = 6, written: bool = False) -> None:
+        """written: loads come in all the time, so that a backend that is away misses some."""
+        made = self.stage.database(NAME).tablets
+        made.create_table("db", name, replication=replication, tablets=tablets, written=written)
 
     def tablets_beyond(self, component: str, replicas: int) -> int:
         """Tablets on nodes with an ordinal of `replicas` or more."""
@@ -251,7 +258,7 @@ class Rehearsal:
         members += [(row.kind.value, row.host, row.alive) for row in state.nodes]
         wanted = [
             (component, self.stage.host(f"{NAME}-{component}-{ordinal}"), True)
-            for component in _FIELDS
+            for component in FIELDS
             for ordinal in range(self.wished(component))
         ]
         assert sorted(members) == sorted(wanted), f"{members}\n{self.story()}"
@@ -259,31 +266,17 @@ class Rehearsal:
         tablets = [tablet for tablet in database.tablets.tablets.values() if not tablet.given_up]
         unhealthy = [tablet for tablet in tablets if database.tablets.unhealthy(tablet)]
         assert not unhealthy, f"{len(unhealthy)} tablets lack copies"
+        self._assert_rolled_out()
+
+    def _assert_rolled_out(self) -> None:
+        """All pods have the wanted revision, and no StatefulSet remembers a roll."""
+        for key, raw in self.kubernetes.objects.items():
+            if key.kind == "StatefulSet":
+                component = key.name.removeprefix(f"{NAME}-")
+                revisions = set(self.revisions(component).values()) - {raw["status"]["updateRevision"]}
+                at_rest = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+                assert (revisions, raw["spec"]["updateStrategy"]) == (set(), at_rest), f"{key}\n{self.story()}"
 
     def _timestamp(self) -> str:
         moment = self.stage.world.wall(self.stage.world.now)
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def manifest(*, fe: int, be: int, cn: int, **observers: int) -> Json:
-    """The StarRocksCluster that a person applies."""
-
-    def component(name: str, replicas: int, volume: str, path: str) -> dict[str, Any]:
-        storage = {"name": volume, "mountPath": f"{_HOME}/{name}/{path}", "storageSize": "10Gi"}
-        image = f"starrocks/{name}-ubuntu:3.3.9"
-        return {"replicas": replicas, "image": image} | ({"storageVolumes": [storage]} if volume else {})
-
-    spec: dict[str, Any] = {
-        "starRocksFeSpec": component("fe", fe, "fe-meta", "meta"),
-        "starRocksBeSpec": component("be", be, "be-data", "storage"),
-    }
-    if cn:
-        spec["starRocksCnSpec"] = component("cn", cn, "", "")
-    for name, count in observers.items():
-        spec[_FIELDS[name]] = {"replicas": count}
-    return {
-        "apiVersion": "starrocks.com/v1",
-        "kind": "StarRocksCluster",
-        "metadata": {"name": NAME, "namespace": "default"},
-        "spec": spec,
-    }

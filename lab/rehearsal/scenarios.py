@@ -18,13 +18,14 @@ class Scenario:
     cluster: Mapping[str, int] = field(default_factory=lambda: {"fe": 3, "be": 3, "cn": 1})
     founded: bool = True  # whether the play begins with a cluster that runs
     tablets: int = 12
+    written: bool = False  # whether rows are loaded into them all the time, so that a backend that is away falls behind
 
     def begin(self, *, seed: int = 0, leased: bool = True) -> Rehearsal:
         """The cluster before the play; calls are counted from here."""
         rehearsal = Rehearsal(seed=seed, leased=leased, **self.cluster)
         if self.founded:
             rehearsal.until_settled()
-            rehearsal.create_table("plain", replication=3, tablets=self.tablets)
+            rehearsal.create_table("plain", replication=3, tablets=self.tablets, written=self.written)
             rehearsal.create_table("single", replication=1, tablets=self.tablets // 2)
             rehearsal.let(10)
         rehearsal.gate.from_now()
@@ -92,6 +93,83 @@ def _given_up(rehearsal: Rehearsal) -> None:
     assert rehearsal.stage.world.consented, rehearsal.story()
 
 
+def _labelled(rehearsal: Rehearsal, value: str, *components: str) -> None:
+    for component in components:
+        rehearsal.edit(component, podLabels={"round": value})
+
+
+def _rolled(rehearsal: Rehearsal) -> None:
+    """Every pod is replaced."""
+    _labelled(rehearsal, "1", "fe", "be", "cn")
+    rehearsal.until_settled()
+
+
+def undone(component: str, *, after: int) -> Play:
+    """A roll is taken back when so many pods are new."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        old = rehearsal.revisions(component)
+        _labelled(rehearsal, "1", component)
+        rehearsal.until(lambda: len(rehearsal.revisions(component).items() - old.items()) >= after, "pods to be new")
+        rehearsal.edit(component, podLabels={})
+        rehearsal.until_settled()
+        assert rehearsal.revisions(component) == old, rehearsal.story()
+
+    return play
+
+
+def _released(*versions: str) -> Play:
+    """All components get another release; each one before the next."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        for version in versions:
+            rehearsal.release(version)
+            rehearsal.until_settled()
+
+    return play
+
+
+def _grown(version: str, **wishes: int) -> Play:
+    """The same, and more nodes of a component at once: none of them gets ahead of its turn."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        rehearsal.release(version)
+        rehearsal.wish(**wishes)
+        rehearsal.until_settled()
+
+    return play
+
+
+def _fixed(rehearsal: Rehearsal) -> None:
+    """A release that does not start stops at the first pod, and the next one rolls over it."""
+    old = rehearsal.revisions("be")
+    rehearsal.release("3.3.9-broken", "be")
+    rehearsal.let(120)
+    assert len(rehearsal.revisions("be").items() - old.items()) == 1, rehearsal.story()
+    rehearsal.release("3.3.10", "be")
+    rehearsal.until_settled()
+
+
+def _asleep(rehearsal: Rehearsal) -> None:
+    """Every pod goes, and comes back; meanwhile nothing is written, though the spec is changed."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: rehearsal.raw["status"].get("phase") == "hibernated", "the cluster to sleep")
+    rehearsal.release("3.3.10", "be")
+    rehearsal.let(10)
+    rehearsal.assert_quiet(seconds=120)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
+def _half_asleep(rehearsal: Rehearsal) -> None:
+    """It is taken back when the compute nodes have gone, and with fewer backends wanted."""
+    rehearsal.annotate(hibernate="true")
+    rehearsal.until(lambda: not rehearsal.revisions("cn"), "the compute nodes to go")
+    rehearsal.wish(be=3)
+    rehearsal.annotate(hibernate="false")
+    rehearsal.until_settled()
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "bring-up": Scenario(play=_nothing, founded=False),
     "frontend-volume-lost": Scenario(play=_lost_frontend),
@@ -106,6 +184,17 @@ SCENARIOS: Mapping[str, Scenario] = {
         cluster={"fe": 3, "fe-observer": 2, "be": 3, "cn": 1},
     ),
     "backend-given-up": Scenario(play=_given_up, cluster={"fe": 3, "be": 4, "cn": 0}),
+    "rolled": Scenario(play=_rolled, written=True),
+    "rolled-backends-undone": Scenario(play=undone("be", after=1), written=True),
+    "rolled-frontends-undone": Scenario(play=undone("fe", after=2), written=True),
+    "upgraded": Scenario(play=_released("3.4.2"), written=True),
+    "upgraded-twice": Scenario(play=_released("3.4.2", "3.5.1"), cluster={"fe": 3, "be": 3, "cn": 0}),
+    "minor-down": Scenario(play=_released("3.2.9"), cluster={"fe": 3, "be": 3, "cn": 0}),
+    "upgraded-and-grown": Scenario(play=_grown("3.4.2", be=4, **{"fe-observer": 2}), written=True),
+    "downgraded": Scenario(play=_released("3.3.5"), written=True),
+    "broken-and-fixed": Scenario(play=_fixed, written=True),
+    "asleep-and-awake": Scenario(play=_asleep),
+    "half-asleep": Scenario(play=_half_asleep, cluster={"fe": 3, "be": 4, "cn": 1}),
     "frontends-5-3": Scenario(play=_wishes({"fe": 3}), cluster={"fe": 5, "be": 3, "cn": 1}),
     "frontends-5-3-5": Scenario(play=_wishes({"fe": 3}, {"fe": 5}), cluster={"fe": 5, "be": 3, "cn": 1}),
 }

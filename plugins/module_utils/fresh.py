@@ -22,17 +22,22 @@ except ImportError:
 
 try:
     from starrocks_operator.components import COMPONENTS
+    from starrocks_operator.config import configurations_of
     from starrocks_operator.frontend.group import group_login
     from starrocks_operator.frontend.ladder import Former, holders_of, ladder
     from starrocks_operator.group.cases import COMPONENT
     from starrocks_operator.membership.warehouses import departed_of
     from starrocks_operator.model import ComputeNodeGroup, parse
     from starrocks_operator.objects import references
-    from starrocks_operator.objects.configuration import ConfigurationSource, parse_properties
+    from starrocks_operator.objects.configuration import ConfigurationSource, configuration_of
+    from starrocks_operator.objects.former import with_remembered
+    from starrocks_operator.objects.inline_configuration import CONFIGURATION_LABEL
     from starrocks_operator.objects.metadata import GROUP_LABEL
-    from starrocks_operator.objects.names import marker_name
+    from starrocks_operator.objects.names import former_name, marker_name, stateful_set_name
     from starrocks_operator.observed import Accounts, Children, Observed
-    from starrocks_operator.observed import Configuration as ConfigurationFile
+    from starrocks_operator.rollout import revisions_needed
+    from starrocks_operator.step import StepKind
+    from starrocks_operator.storage.claims import classes_needed
 
     DOMAIN_MISSING = None
 except ImportError:
@@ -159,24 +164,34 @@ def read_fresh(api, cluster, former=None, fe_ssl_mode="DISABLED", step=None):
     wanted = references(host)
     holders = {holder: _named(api, host.namespace, *holder) for holder in holders_of(wanted)}
     climbed = ladder(host, wanted, holders, former=Former(**(former or {})), default_tls=fe_ssl_mode)
-    sources = dict(wanted.configurations)
-    children = _children(api, cluster)
+    sources = wanted.configurations
+    children = _children(api, cluster, step)
+    files = _configurations(api, cluster, sources)
     if host is not cluster:
-        sources = {"fe": sources["fe"]} if "fe" in sources else {}
-        sources.update(references(cluster).configurations)
         children += _children(api, host)
+        theirs = configurations_of(host, Children.of(children), files)
+        files = _configurations(api, cluster, references(cluster).configurations)
+        files.update({"fe": theirs["fe"]} if "fe" in theirs else {})
+    remembered = with_remembered(cluster, Children.of(children), tuple(COMPONENTS))
     observed = Observed(
         now=datetime.now(UTC),
-        children=Children.of(children),
-        configurations={
-            component: _configuration(api, cluster.namespace, source) for component, source in sources.items()
-        },
+        children=with_remembered(host, remembered, tuple(COMPONENTS)),
+        expandable=_expandable(api, cluster, remembered, step),
+        configurations=files,
         credentials_problem=climbed.problem,
         accounts=climbed.accounts if host is cluster else Accounts(),
         cluster_problem=lacking,
+        revisions=_revisions(api, cluster, children),
         departed=_departed(api, cluster, step),
     )
     return Fresh(api, cluster, observed, climbed.credentials)
+
+
+def _revisions(api, cluster, children):
+    path = "/apis/apps/v1/namespaces/{0}/controllerrevisions/{1}"
+    names = revisions_needed(Children.of(children))
+    found = {name: api.get(path.format(quote(cluster.namespace), quote(name))) for name in names}
+    return {name: raw for name, raw in found.items() if raw is not None}
 
 
 def _departed(api, cluster, step):
@@ -188,7 +203,33 @@ def _departed(api, cluster, step):
     return () if api.get(workload.format(quote(cluster.namespace), quote(name))) else (name,)
 
 
-def _children(api, cluster):
+def _expandable(api, cluster, children, step):
+    """Whether the classes of claims that are to grow let them; asked only if one is to grow now."""
+    found = {}
+    if step is not None and step.kind == StepKind.GROW_CLAIM:
+        for name in classes_needed(cluster, children):
+            try:
+                raw = api.get(f"/apis/storage.k8s.io/v1/storageclasses/{quote(name)}")
+                found[name] = bool((raw or {}).get("allowVolumeExpansion"))
+            except ApiError:
+                found[name] = None
+    return found
+
+
+def _written_down(api, cluster, found, step):
+    """What is written down of StatefulSets: of those that are not there although their pods are, or about to go."""
+    names = {raw["metadata"]["name"] for raw in found if raw["kind"] == "StatefulSet"}
+    pods = [raw["metadata"]["name"] for raw in found if raw["kind"] == "Pod"]
+    for component in COMPONENTS:
+        name = stateful_set_name(cluster, component)
+        to_go = step is not None and step.kind == StepKind.ORPHAN_STATEFUL_SET and step.target == name
+        gone = name not in names and any(pod.startswith(f"{name}-") for pod in pods)
+        if to_go or gone:
+            raw = _named(api, cluster.namespace, "ConfigMap", former_name(cluster, component))
+            found += [raw] if raw else []
+
+
+def _children(api, cluster, step=None):
     pods = ",".join(f"{cluster.name}-{component}" for component in COMPONENTS)
     queries = (
         ("StatefulSet", "/apis/apps/v1/namespaces/{0}/statefulsets", f"{OWNER}={cluster.name}"),
@@ -200,6 +241,12 @@ def _children(api, cluster):
         listed = api.get(path.format(quote(cluster.namespace)), labelSelector=selector) or {}
         whose = {"apiVersion": listed.get("apiVersion"), "kind": kind}  # a list's items do not say it themselves
         found.extend({**whose, **item} for item in listed.get("items") or ())
+    configurations = api.get(
+        f"/api/v1/namespaces/{quote(cluster.namespace)}/configmaps",
+        labelSelector=f"{OWNER}={cluster.name},{CONFIGURATION_LABEL}",
+    )
+    found.extend({"kind": "ConfigMap", **item} for item in (configurations or {}).get("items") or ())
+    _written_down(api, cluster, found, step)
     marker = _named(api, cluster.namespace, "ConfigMap", marker_name(cluster))
     return found + ([marker] if marker else [])
 
@@ -209,8 +256,8 @@ def _named(api, namespace, kind, name):
 
 
 def _configuration(api, namespace, source):
-    raw = _named(api, namespace, "ConfigMap", source.config_map)
-    text = ((raw or {}).get("data") or {}).get(source.key)
-    if text is None:
-        return ConfigurationFile(missing=f"key {source.key} in ConfigMap {source.config_map}")
-    return ConfigurationFile(properties=parse_properties(text))
+    return configuration_of(_named(api, namespace, "ConfigMap", source.config_map), source)
+
+
+def _configurations(api, cluster, sources):
+    return {component: _configuration(api, cluster.namespace, source) for component, source in sources.items()}

@@ -1,4 +1,4 @@
-"""Doing a deed on the API server: one apply or one delete, bound to what was read, and resolved by looking."""
+"""Doing a deed on the API server: one write, bound to what was read, and resolved by looking."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Hands:
             return StepOutcome.STALE, f"{name}: {objection}."
         status, answer = self._write(deed)
         if 200 <= status < 300:
-            if deed.verb == "apply":
+            if deed.verb in ("apply", "patch"):
                 self._note(deed, answer)
             return StepOutcome.DONE, f"{name}: done."
         if status in CHANGED:
@@ -59,7 +59,16 @@ class Hands:
             path = f"{_path(deed)}?fieldManager={FIELD_MANAGER}&force=true"
             manifest = {**deed.manifest, "metadata": {**deed.manifest["metadata"], "uid": deed.uid}}
             return self._api.request("PATCH", path, body=manifest, content_type="application/apply-patch+yaml")
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": deed.uid}}
+        bound = {"uid": deed.uid}
+        if deed.version:
+            bound["resourceVersion"] = deed.version
+        if deed.verb == "patch":
+            path = f"{_path(deed)}?fieldManager={FIELD_MANAGER}"
+            change = {**deed.manifest, "metadata": bound}
+            return self._api.request("PATCH", path, body=change, content_type="application/merge-patch+json")
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": bound}
+        if deed.verb == "orphan":
+            options["propagationPolicy"] = "Orphan"
         return self._api.request("DELETE", _path(deed), body=options)
 
 

@@ -24,7 +24,7 @@ options:
   cluster_file:
     description:
       - JSON file with C(cluster) (the StarRocksCluster), C(step) (the step) and C(operator) (C(identity), C(lease) with
-        C(namespace) and C(name), C(default_profile) and C(fe_ssl_mode)).
+        C(namespace) and C(name), C(default_profile), C(dns_domain) and C(fe_ssl_mode)).
       - C(former), if a password is to be changed, holds the one that FE accepted last.
       - Without C(operator.lease) in it, no Lease is checked.
     type: path
@@ -90,6 +90,7 @@ try:
     from starrocks_operator.frontend.take import take
     from starrocks_operator.lease import lease_objection
     from starrocks_operator.model import GROUP_KIND
+    from starrocks_operator.objects.names import CLUSTER_DOMAIN
     from starrocks_operator.step import Step
     from starrocks_operator.wish import wish_objection
 except ImportError:
@@ -155,6 +156,7 @@ def attempt(play, check_mode):
             credentials=found.credentials,
             pool=pool,
             default_profile=operator.get("default_profile", "safe"),
+            domain=operator.get("dns_domain", CLUSTER_DOMAIN),
             customs=Customs.of(play.get("context") or {}),
             dry_run=check_mode,
             hand=lent.do,

@@ -22,7 +22,7 @@ from starrocks_operator.frontend.statements import (
 from starrocks_operator.membership.goal import Goal, goal_of, goal_of_setting
 from starrocks_operator.observed import ComputeRow, FrontendRow
 from starrocks_operator.run_report import StepOutcome
-from starrocks_operator.step import SETTING_STEPS, Step, StepKind
+from starrocks_operator.step import REPEATED_STEPS, SETTING_STEPS, Step, StepKind
 
 Result = tuple[StepOutcome, str]
 
@@ -32,7 +32,7 @@ def perform(step: Step, *, leader: Endpoint, credentials: Credentials, pool: Fro
     reply = pool.ask_all({leader: lambda connection: _attempt(connection, step)}, credentials)[leader]
     if not isinstance(reply, FrontendError):
         return reply
-    if reply.lost and step.kind == StepKind.DROP_WAREHOUSE:  # it may be said twice, and nothing shows whether it was
+    if reply.lost and step.kind in REPEATED_STEPS:
         return StepOutcome.UNKNOWN, f"{step.kind} {step.target}: {reply}; it is said again."
     if not reply.lost:
         return StepOutcome.FAILED, f"{step.kind} {step.target}: {reply}"
@@ -58,7 +58,7 @@ def perform_everywhere(
 
 def _attempt(connection: FrontendConnection, step: Step) -> Result:
     name = f"{step.kind} {step.target}"
-    if step.kind == StepKind.DROP_WAREHOUSE:
+    if step.kind in REPEATED_STEPS:
         connection.ask(statement_of(step))
         return StepOutcome.DONE, f"{name}: done."
     try:
@@ -66,11 +66,11 @@ def _attempt(connection: FrontendConnection, step: Step) -> Result:
     except FrontendError as failure:
         return StepOutcome.FAILED, f"{name}: nothing was done, since FE could not be read: {failure}"
     match before:
-        case Goal.REACHED:
+        case Goal.REACHED if step.kind != StepKind.SET_FRONTEND_CONFIG:  # the leader has it, another has not
             return StepOutcome.DONE, f"{name}: it was so already."
         case Goal.CHANGED:
             return StepOutcome.STALE, f"{name}: the member is no longer the one the step was decided for."
-        case Goal.OPEN:
+        case _:
             pass
     try:
         connection.ask(statement_of(step))

@@ -19,6 +19,7 @@ from starrocks_operator.frontend.logins import Logins
 from starrocks_operator.frontend.rows import Record, records
 from starrocks_operator.frontend.tls import context_of
 from starrocks_operator.frontend.trust import distrust
+from starrocks_operator.frontend.web import page
 from starrocks_operator.frontend.wire import WireConnection
 from starrocks_operator.observed import Login, Outcome
 
@@ -27,6 +28,7 @@ _DENIED = frozenset({_WRONG_PASSWORD, 1044, 1142, 1227, 5203})
 """Wrong password, or rights missing: a person has to act."""
 
 _LOST = frozenset({2003, 2006, 2013, 2014, 2055})
+_METRICS, _LONGEST = "/metrics", 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +157,13 @@ class FrontendConnection:
     def ask(self, statement: str) -> tuple[Record, ...]:
         """One statement's rows, by column name."""
         return self._say(statement, shown=statement)
+
+    def metrics(self, port: int) -> bytes:
+        """What this frontend counts, in Prometheus' words; empty: that cannot be had."""
+        try:
+            return page(self.endpoint.address, port, _METRICS, longest=_LONGEST)
+        except (OSError, ValueError):
+            return b""
 
     def tell(self, statement: str, hidden: Mapping[str, str]) -> None:
         """Say a statement with something in place of its {names} that nobody else is told."""

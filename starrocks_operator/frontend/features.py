@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 from urllib.error import HTTPError
 
+from starrocks_operator.frontend.web import page
+
 PATH = "/api/v2/feature"
-SECONDS = 2.0
 LONGEST = 1_000_000
 
 
 def features_of(address: str, port: int) -> frozenset[str] | None:
     """None: it could not be asked. A release that does not know the question has none of them."""
-    host = f"[{address}]" if ":" in address else address
     try:
-        with urllib.request.urlopen(f"http://{host}:{port}{PATH}", timeout=SECONDS) as answer:
-            return frozenset(_words(json.loads(answer.read(LONGEST))))
+        return frozenset(_words(json.loads(page(address, port, PATH, longest=LONGEST))))
     except HTTPError as refusal:
         return frozenset() if refusal.code in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED) else None
     except ValueError:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from starrocks_operator.frontend.connection import FrontendConnection, FrontendError
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
 from starrocks_operator.frontend.features import features_of
+from starrocks_operator.frontend.health import health_of
 from starrocks_operator.frontend.pool import FrontendPool
 from starrocks_operator.frontend.rows import (
     Record,
@@ -21,12 +22,14 @@ from starrocks_operator.frontend.rows import (
     compute_node_row,
     frontend_row,
     optional_number,
+    parameter_of,
     settings_of,
     text,
 )
 from starrocks_operator.frontend.statements import (
     LOCAL_FRONTENDS,
     MOST_REPLICAS,
+    SHOW_BACKEND_BLACKLIST,
     SHOW_BACKENDS,
     SHOW_BLACKLIST,
     SHOW_COMPUTE_NODES,
@@ -39,8 +42,10 @@ from starrocks_operator.observed import (
     FrontendAnswer,
     FrontendRow,
     FrontendView,
+    Health,
     Login,
     Outcome,
+    Parameter,
     Questions,
 )
 
@@ -59,8 +64,11 @@ class Testimony:
     settings: Mapping[str, str] | None = None
     replication: int | None = None
     blacklist: frozenset[str] | None = None
+    backend_blacklist: frozenset[str] | None = None
+    health: Health | None = None
     login: str = ""
     root: str = ""
+    parameters: Mapping[str, Parameter] | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -102,9 +110,16 @@ def look(
         compute_nodes=leader.compute_nodes if leader else None,
         settings=leader.settings if leader else None,
         replication=leader.replication if leader else None,
-        blacklists=_blacklists(testimonies, left_alone, last) if questions.blacklists else None,
+        blacklists=_blacklists(_compute_nodes(testimonies), left_alone, last.blacklists if last else None)
+        if questions.blacklists
+        else None,
+        backend_blacklists=_blacklists(_backends(testimonies), left_alone, last.backend_blacklists if last else None)
+        if questions.backend_blacklists
+        else None,
+        parameters=_parameters_of_all(testimonies, left_alone, last) if questions.parameters else None,
         login=leader.login if leader else "",
         root=leader.root if leader else "",
+        health=leader.health if leader else None,
         features=features_of(leader.endpoint.address, questions.http_port)
         if leader is not None and questions.http_port
         else None,
@@ -168,8 +183,16 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
     answered = FrontendAnswer(pod=endpoint.pod, outcome=Outcome.ANSWERED, rows=local)
     try:
         blacklist = _blacklist(connection) if questions.blacklists else None
+        others = _blacklist(connection, SHOW_BACKEND_BLACKLIST) if questions.backend_blacklists else None
+        parameters = _parameters(connection, questions.parameters)
         if not any(row.role == "LEADER" and is_row_of(endpoint, row) for row in local):
-            return Testimony(endpoint=endpoint, answer=answered, blacklist=blacklist)
+            return Testimony(
+                endpoint=endpoint,
+                answer=answered,
+                blacklist=blacklist,
+                backend_blacklist=others,
+                parameters=parameters,
+            )
         shown = tuple(frontend_row(record) for record in connection.ask(SHOW_FRONTENDS))
         frontends = confirmed(endpoint, shown, local)
         if frontends is None:
@@ -183,33 +206,61 @@ def _testify(connection: FrontendConnection, questions: Questions) -> Testimony:
             settings=_settings(connection, questions.settings),
             replication=_replication(connection) if questions.replication else None,
             blacklist=blacklist,
+            backend_blacklist=others,
+            health=health_of(connection, questions) if questions.health else None,
             login=connection.login,
             root=connection.root_login() if questions.root else "",
+            parameters=parameters,
         )
     except FrontendError as failure:
         answer = FrontendAnswer(pod=endpoint.pod, outcome=failure.outcome, error=str(failure), rows=local)
         return Testimony(endpoint=endpoint, answer=answer)
 
 
+Lists = Mapping[str, frozenset[str] | None]
+
+
+def _compute_nodes(testimonies: Iterable[Testimony]) -> Lists:
+    return {testimony.endpoint.pod: testimony.blacklist for testimony in testimonies}
+
+
+def _backends(testimonies: Iterable[Testimony]) -> Lists:
+    return {testimony.endpoint.pod: testimony.backend_blacklist for testimony in testimonies}
+
+
 def _blacklists(
-    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+    found: Lists, left_alone: set[str], before: Mapping[str, frozenset[str]] | None
 ) -> dict[str, frozenset[str]]:
-    before = (last.blacklists if last else None) or {}
-    found = {testimony.endpoint.pod: testimony.blacklist for testimony in testimonies}
     known = {pod: ids for pod, ids in found.items() if ids is not None}
-    return {pod: ids for pod, ids in before.items() if pod in left_alone} | known
+    return {pod: ids for pod, ids in (before or {}).items() if pod in left_alone} | known
 
 
-def _blacklist(connection: FrontendConnection) -> frozenset[str] | None:
+def _parameters_of_all(
+    testimonies: Iterable[Testimony], left_alone: set[str], last: FrontendView | None
+) -> dict[str, Mapping[str, Parameter]]:
+    before = (last.parameters if last else None) or {}
+    known = {each.endpoint.pod: each.parameters for each in testimonies if each.parameters is not None}
+    return {pod: of for pod, of in before.items() if pod in left_alone} | known
+
+
+def _parameters(connection: FrontendConnection, keys: Iterable[str]) -> Mapping[str, Parameter] | None:
+    """None if nothing was asked; a parameter that this release does not have cannot be set."""
+    found = {key: parameter_of(connection.ask(SHOW_SETTING.format(key=key)), key) for key in keys}
+    return {key: one or Parameter("", mutable=False) for key, one in found.items()} or None
+
+
+def _blacklist(connection: FrontendConnection, question: str = SHOW_BLACKLIST) -> frozenset[str] | None:
     """What people and operators put there; what FE itself does for a lost connection, it undoes itself."""
     try:
-        rows = connection.ask(SHOW_BLACKLIST)
+        rows = connection.ask(question)
     except FrontendError as failure:
         if failure.lost:
             raise
         return None
     return frozenset(
-        text(record, "computenodeid") for record in rows if text(record, "addblacklisttype").upper() != "AUTO"
+        text(record, "computenodeid") or text(record, "backendid")
+        for record in rows
+        if text(record, "addblacklisttype").upper() != "AUTO"
     )
 
 

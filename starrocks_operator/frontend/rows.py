@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from starrocks_operator.observed import ComputeRow, FrontendRow
+from starrocks_operator.observed import ComputeRow, FrontendRow, Parameter
 
 NOTHING = frozenset({"", "NULL", "\\N", "N/A"})
 
@@ -54,6 +54,15 @@ def compute_node_row(record: Record) -> ComputeRow:
 def settings_of(found: Iterable[Record]) -> dict[str, str]:
     """The rows of ADMIN SHOW FRONTEND CONFIG as values by key."""
     return {text(record, "key"): text(record, "value") for record in found}
+
+
+def parameter_of(found: Iterable[Record], key: str) -> Parameter | None:
+    """What a frontend has for a key; None: this release does not know it. The question also finds similar names."""
+    for record in found:
+        aliases = text(record, "aliasnames").strip("[]").replace(",", " ").split()
+        if key in (text(record, "key"), *aliases):
+            return Parameter(value=text(record, "value"), mutable=truth(record, "ismutable"))
+    return None
 
 
 def _compute_row(record: Record, id_column: str) -> ComputeRow:

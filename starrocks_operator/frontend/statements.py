@@ -21,6 +21,14 @@ SHOW_SETTING = "ADMIN SHOW FRONTEND CONFIG LIKE '{key}'"
 SHOW_BLACKLIST = "SHOW COMPUTE NODE BLACKLIST"
 """Answered by every frontend from its own memory; releases before 4.0 do not know it."""
 
+STATISTIC = "SHOW PROC '/statistic'"
+BALANCE = "SHOW PROC '/cluster_balance'"
+
+FEWEST_REPLICAS = "SELECT MIN(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta"
+
+SHOW_BACKEND_BLACKLIST = "SHOW BACKEND BLACKLIST"
+"""The same of backends; releases before 3.3 do not know it."""
+
 MOST_REPLICAS = (
     "SELECT MAX(REPLICATION_NUM) AS replication FROM information_schema.partitions_meta WHERE DB_NAME <> '_statistics_'"
 )
@@ -41,8 +49,14 @@ _FORMS: Mapping[StepKind, str] = {
     StepKind.DROP_WAREHOUSE: "DROP WAREHOUSE IF EXISTS {target}",
     StepKind.BLACKLIST_COMPUTE_NODE: "ADD COMPUTE NODE BLACKLIST {id}",
     StepKind.UNBLACKLIST_COMPUTE_NODE: "DELETE COMPUTE NODE BLACKLIST {id}",
+    StepKind.DIVERT_QUERIES: "ADD {list} BLACKLIST {id}",
+    StepKind.READMIT_QUERIES: "DELETE {list} BLACKLIST {id}",
+    StepKind.HOLD_SETTING: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.RESTORE_SETTING: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.CREATE_IMAGE: "ALTER SYSTEM CREATE IMAGE",
     StepKind.HOLD_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
     StepKind.RESTORE_AUTO_DROP: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
+    StepKind.SET_FRONTEND_CONFIG: 'ADMIN SET FRONTEND CONFIG ("{target}" = "{to}")',
 }
 
 _WITHIN: Mapping[StepKind, str] = {
@@ -95,7 +109,9 @@ _PLAIN: Mapping[str, re.Pattern[str]] = {
     "warehouse": re.compile(r"[a-z][a-z0-9_]*"),
     "number": re.compile(r"[0-9]+"),
     "value": re.compile(r"[A-Za-z0-9_.-]*"),
+    "parameter": re.compile(r"[A-Za-z0-9_.,:;/ @%+*=()\[\]<>|~^!?&#-]*"),
     "account": ACCOUNT_NAME,
+    "list": re.compile("BACKEND|COMPUTE NODE"),
 }
 
 _ALREADY = ("already exists", "same host", "does not exist", "same backend already", "same compute node already")
@@ -108,12 +124,14 @@ def statement_of(step: Step) -> str:
     setting = step.kind in SETTING_STEPS
     word = "setting" if setting else "warehouse" if step.kind == StepKind.DROP_WAREHOUSE else "host:port"
     _plainly(step.target, word)
-    values = {"target": step.target, "to": step.fact("to"), "id": step.fact("id"), "within": step.fact("within")}
+    values = {"target": step.target} | {fact: step.fact(fact) for fact in ("to", "id", "within", "list")}
     if values["within"]:
         _plainly(values["within"], "warehouse")
         form += _WITHIN.get(step.kind, "")
     if setting:
-        _plainly(values["to"], "value")
+        _plainly(values["to"], "parameter" if step.kind == StepKind.SET_FRONTEND_CONFIG else "value")
+    if "{list}" in form:
+        _plainly(values["list"], "list")
     if "{id}" in form:
         _plainly(values["id"], "number")
     return form.format(**values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from starrocks_operator.config import effective, parameters_asked, settled_of
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision
 from starrocks_operator.deed import Deed, deed_of
@@ -21,6 +22,7 @@ from starrocks_operator.membership import questions_of
 from starrocks_operator.membership.accounts import wants_root
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.configuration import ports_of
+from starrocks_operator.objects.names import CLUSTER_DOMAIN
 from starrocks_operator.observed import Observed
 from starrocks_operator.run_report import StepOutcome
 from starrocks_operator.step import ACCOUNT_STEPS, KUBERNETES_STEPS, LOCAL_STEPS, Step
@@ -41,6 +43,7 @@ def take(
     credentials: Credentials,
     pool: FrontendPool,
     default_profile: str,
+    domain: str = CLUSTER_DOMAIN,
     customs: Customs = NO_CUSTOMS,
     dry_run: bool = False,
     hand: Hand | None = None,
@@ -48,19 +51,23 @@ def take(
 ) -> Result:
     """Look at FE, decide again, and if the step is still the one to take, take it.
 
-    observed: as just read from the API server, without FE's view. dry_run: everything but the statement or the write.
+    observed: as just read from the API server, without FE's view. default_profile, domain, customs: those of the
+    operator that recorded the step. dry_run: everything but the statement or the write.
     hand: what takes steps of Kubernetes; without it they fail. objection: FE may have taken long to be looked at.
     """
     recorded = cluster.status.next_step.hash if cluster.status and cluster.status.next_step else ""
     if recorded != step.hash:
         return StepOutcome.STALE, f"{step.kind} {step.target}: it is not the step recorded in the status."
-    properties = observed.configurations["fe"].properties if "fe" in observed.configurations else {}
+    settled = settled_of(cluster, observed.children, observed.configurations)
+    fe = effective(observed.configurations, settled).get("fe")
+    properties = fe.properties if fe is not None else {}
     places = endpoints(cluster, observed.children, properties)
     asked = questions_of(cluster, observed.children, http_port=ports_of("fe", properties)["http"])
-    questions = replace(asked, root=wants_root(cluster, observed.accounts))
+    parameters = parameters_asked(cluster, settled, None)
+    questions = replace(asked, root=wants_root(cluster, observed.accounts), parameters=parameters)
     view = look(places, credentials, pool=pool, questions=questions)
     observed = replace(observed, view=view)
-    decision = decide(cluster, observed, default_profile=default_profile, customs=customs)
+    decision = decide(cluster, observed, default_profile=default_profile, domain=domain, customs=customs)
     again = decision.step
     if again is None or again.hash != step.hash:
         instead = f"{again.kind} {again.target} is" if again else "none is"
@@ -69,7 +76,8 @@ def take(
     if step.kind in KUBERNETES_STEPS:
         return _by_hand(step, cluster, observed, decision, hand=hand, dry_run=dry_run)
     if step.kind in LOCAL_STEPS:
-        told = tuple(place for place in places if place.pod in (view.blacklists or {}))
+        lists = view.backend_blacklists if step.fact("list") == "BACKEND" else view.blacklists
+        told = tuple(place for place in places if place.pod in (lists or {}))
         if refused := _refused(step, objection, dry_run=dry_run):
             return refused
         return perform_everywhere(step, places=told, credentials=credentials, pool=pool)

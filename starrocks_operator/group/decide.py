@@ -20,6 +20,7 @@ from starrocks_operator.model import ComputeNodeGroup
 from starrocks_operator.objects.compute_node_group import PART, build_group
 from starrocks_operator.objects.names import autoscaler_name
 from starrocks_operator.observed import ObjectKey, Observed
+from starrocks_operator.quiet.pause import is_paused, paused
 from starrocks_operator.step import Step, StepKind
 
 IGNORED = "starrocks.com/ignored"
@@ -58,7 +59,8 @@ def decide_group(group: ComputeNodeGroup, observed: Observed, *, default_profile
             pace=PACE,
             released=released,
         )
-    return _applied(group, observed, context, step, waits, findings)
+    decision = _applied(group, observed, context, step, waits, findings)
+    return paused(decision) if is_paused(group.annotations) else decision
 
 
 def is_ignored(group: ComputeNodeGroup) -> bool:

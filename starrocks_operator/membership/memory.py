@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from starrocks_operator.membership.pods import instant
-from starrocks_operator.membership.second_memory import US, held_in, lines_of, members_in
+from starrocks_operator.membership.second_memory import US, held_in, lines_of, members_in, quiet_in
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.model.status import Member
 from starrocks_operator.objects.config_maps import MARKER_MEMORY, marker_data
@@ -41,26 +41,33 @@ class Progress:
 class Memory:
     """The status, as far as leaving members are concerned; where it tells of no member, the marker.
 
-    members: by host and id. held: FE's settings that we changed, with their old values.
+    members: by host and id. held: FE's settings that we changed, with their old values. quiet: whom we keep queries
+    from while its pod is replaced, as `be/10001`.
     """
 
     members: Mapping[tuple[str, str], Member] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
+    quiet: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, cluster: StarRocksCluster, children: Children) -> Memory:
         status = cluster.status
         members: Iterable[Member] = status.members if status else ()
         held = {setting.name: setting.was for setting in status.held_settings} if status else {}
+        told = ((status.rollout if status else None) or {}).get("quiet")
+        quiet = tuple(map(str, told)) if isinstance(told, list) else ()
         if not members:  # before FE has been asked, a new status tells of settings, and of no member
             text = marker_data(cluster, children).get(MARKER_MEMORY, "")
             members, held = members_in(text), held_in(text) | held
-        return cls(members={(member.host.lower(), member.id or ""): member for member in members}, held=held)
+            quiet = quiet or quiet_in(text)
+        return cls(
+            members={(member.host.lower(), member.id or ""): member for member in members}, held=held, quiet=quiet
+        )
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What the marker is to remember of this."""
-        return lines_of(self.members.values(), self.held)
+        return (*lines_of(self.members.values(), self.held), *(f"quiet {word}" for word in sorted(self.quiet)))
 
     @property
     def frontends(self) -> dict[str, Member]:

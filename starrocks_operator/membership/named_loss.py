@@ -17,6 +17,11 @@ from starrocks_operator.model import StarRocksCluster
 FORCE_DROP = "starrocks.com/force-drop-backend"
 """Annotation: `<pod>@<metadata.generation>` of the leaving backend whose tablets may be lost."""
 
+REPLACE = "starrocks.com/replace-backend"
+"""Annotation: `<pod>@<uid of its volume claim>` of the backend that is to come back on an empty volume. A volume has
+its uid once: what was done is never done again."""
+
+_REPLACE_FORM = re.compile(r"(?P<pod>[a-z0-9][a-z0-9-]*)@(?P<uid>[A-Za-z0-9-]{1,64})")
 _FORM = re.compile(r"(?P<pod>[a-z0-9][a-z0-9-]*)@(?P<generation>[0-9]{1,18})")
 
 
@@ -59,6 +64,12 @@ class NamedLoss:
             state = "which is to stay" if self.pod in pods else "and there is no such backend (any more)"
             why = _ignored(f"it names {self.pod}, {state}")
         return Finding(reason="NamedLossIgnored", message=why, remark=True) if why else None
+
+
+def replacement_of(cluster: StarRocksCluster) -> tuple[str, str]:
+    """Pod and uid of the claim that its owner names; empty: none."""
+    found = _REPLACE_FORM.fullmatch(cluster.annotations.get(REPLACE, "").strip())
+    return (found["pod"], found["uid"]) if found else ("", "")
 
 
 def given_up(pod: str, progress: Progress) -> Finding:

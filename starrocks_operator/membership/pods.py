@@ -33,7 +33,7 @@ class Pod:
 
     running_since: when its main container started; None while it does not run.
     trouble: why it is not ready, as the end of a sentence about its pod; empty if it is ready.
-    failed: whether it needs a person.
+    failed: whether it needs a person. unready_since: None while it is ready.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Pod:
     trouble: str
     failed: bool
     uid: str = ""
+    unready_since: datetime | None = None
 
     @classmethod
     def of(cls, raw: Raw) -> Pod:
@@ -66,7 +67,14 @@ class Pod:
             trouble="" if ready and not deleting else _trouble(status, deleting=deleting, stuck=stuck),
             failed=failed and not deleting,
             uid=str(metadata.get("uid", "")),
+            unready_since=None if ready else _turned(status) or instant(metadata.get("creationTimestamp")),
         )
+
+
+def _turned(status: Mapping[str, Any]) -> datetime | None:
+    """When it was last found to be ready, or not to be any more."""
+    found = (c.get("lastTransitionTime") for c in status.get("conditions") or () if c.get("type") == "Ready")
+    return instant(next(found, None))
 
 
 def instant(text: Any) -> datetime | None:
@@ -75,9 +83,9 @@ def instant(text: Any) -> datetime | None:
         return text if text.tzinfo else text.replace(tzinfo=UTC)
     try:
         parsed = datetime.fromisoformat(str(text))
-    except ValueError:
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _running_since(raw: Raw) -> datetime | None:

@@ -51,5 +51,10 @@ def held_in(text: str) -> dict[str, str]:
     return {name: was for _, name, was in lines}
 
 
+def quiet_in(text: str) -> tuple[str, ...]:
+    """Whom such lines tell that we keep queries from."""
+    return tuple(words[1] for words in map(str.split, text.splitlines()) if len(words) == 2 and words[0] == "quiet")
+
+
 def _state(member: Member) -> str:
     return DROPPED if member.state == DROPPED else _NONE

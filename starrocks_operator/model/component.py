@@ -98,6 +98,8 @@ class ComponentSpec(LoadSpec):
     """Linux capabilities of the main container."""
     config_maps: tuple[MountInfo, ...] = Field((), json_schema_extra=_LIST)
     """ConfigMaps to mount."""
+    config: StringMap = Field(default_factory=dict)
+    """Configuration file, by key; instead of configMapInfo."""
     secrets: tuple[MountInfo, ...] = Field((), json_schema_extra=_LIST)
     """Secrets to mount."""
     host_aliases: tuple[k8s.HostAlias, ...] = ()

@@ -6,7 +6,7 @@
 from pydantic import Field
 
 from starrocks_operator.model.base import REQUIRED, Keywords, Model
-from starrocks_operator.model.kubernetes import Int32, Int64
+from starrocks_operator.model.kubernetes import Int32, Int64, Opaque
 
 _SET_OF_TYPES: Keywords = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
 _TIME: Keywords = {"format": "date-time"}
@@ -233,12 +233,18 @@ class StarRocksClusterStatus(Model):
     """The founding of the cluster."""
     held_settings: tuple[HeldSetting, ...] = ()
     """Settings of the frontends that are changed while members leave."""
+    online_configuration: str | None = None
+    """Parameters of frontends that were set online."""
+    rollout: Opaque | None = None
+    """Pods that are being replaced: whose turn it is, the gate that objects, how many are done."""
     protection: ProtectionStatus | None = None
     """What there is for deletionProtection, if it is asked for."""
     accounts: AccountsStatus | None = None
     """Passwords that FE accepted, by where they are."""
     next_step: NextStep | None = None
     """The step that comes next."""
+    plan: Opaque | None = None
+    """What is to be done, if a plan is asked for."""
     waiting_for: tuple[str, ...] = ()
     """What the cluster waits for, in plain words."""
     reconcile: Reconcile | None = None

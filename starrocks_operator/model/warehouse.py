@@ -13,7 +13,7 @@ from pydantic import Field
 from starrocks_operator.model.base import MAX_LENGTH, REQUIRED, Model
 from starrocks_operator.model.cluster import StarRocksCluster
 from starrocks_operator.model.component import ComputeNodeSpec
-from starrocks_operator.model.kubernetes import EnvVar, Int64
+from starrocks_operator.model.kubernetes import EnvVar, Int64, Opaque
 from starrocks_operator.model.rules import RULES
 from starrocks_operator.model.rules.judges import always, must
 from starrocks_operator.model.rules.rule import Rule, Violation
@@ -60,6 +60,10 @@ class StarRocksWarehouseStatus(ComputeNodeStatus):
     """The StarRocks version of the leader."""
     members: tuple[Member, ...] = ()
     """Its compute nodes."""
+    rollout: Opaque | None = None
+    """The roll that is under way; see docs/operate.md."""
+    plan: Opaque | None = None
+    """What is to be done, if a plan is asked for."""
     next_step: NextStep | None = None
     """The step that comes next."""
     waiting_for: tuple[str, ...] = ()
@@ -131,6 +135,8 @@ _WHOLE = (
     "conditions",
     "version",
     "members",
+    "rollout",
+    "plan",
     "nextStep",
     "waitingFor",
     "reconcile",

@@ -13,7 +13,9 @@ from starrocks_operator.objects.autoscaler import autoscaler
 from starrocks_operator.objects.claim_marks import claim_mark
 from starrocks_operator.objects.config_maps import marker, scripts
 from starrocks_operator.objects.disruption_budget import disruption_budget
+from starrocks_operator.objects.former import former
 from starrocks_operator.objects.frontend_proxy import frontend_proxy
+from starrocks_operator.objects.inline_configuration import inline_config_map, inline_name
 from starrocks_operator.objects.metadata import Object
 from starrocks_operator.objects.names import pod_name
 from starrocks_operator.objects.services import external_service, headless_service
@@ -58,8 +60,12 @@ def _workload(
         yield marker(cluster, context.cluster_id, leaving=leaving, memory=context.memory)
     if component.process == "fe" and safe and (name == "fe" or context.profile != "safe"):
         yield scripts(cluster)
+    if (mounted := context.configurations.get(name)) and mounted == inline_name(cluster, component, spec):
+        yield inline_config_map(cluster, component, spec)
     yield headless_service(cluster, component, spec, properties, name=context.service_names.get(name, ""))
     yield external_service(cluster, component, spec, properties)
+    if document := context.formers.get(name):
+        yield former(cluster, name, document)
     yield stateful_set(cluster, component, spec, context)
     budget = disruption_budget(cluster, component, context.replicas.get(name, spec.replicas)) if safe else None
     if budget is not None:

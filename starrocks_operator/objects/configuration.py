@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from starrocks_operator.components import COMPONENTS, Component
 from starrocks_operator.model import ComponentSpec
 from starrocks_operator.objects.environment import root_path
+from starrocks_operator.objects.metadata import content_hash
+from starrocks_operator.observed import Configuration, Raw
 
 _REFERENCE = re.compile(r"\$\{([^{}]+)\}")
 _ENTRY = re.compile(r"((?:[^\\:=\s]|\\.)+)\s*[:=]?\s*(.*)", re.DOTALL)
@@ -30,6 +32,8 @@ class ConfigurationSource:
 def configuration_source(component: Component, spec: ComponentSpec) -> ConfigurationSource | None:
     """The ConfigMap that holds the component's configuration file, if the user brought one."""
     info = spec.config_map_info
+    if spec.config and info is None:
+        return None
     if info is not None and info.config_map_name and info.resolve_key:
         return ConfigurationSource(info.config_map_name, info.resolve_key)
     file = component.configuration_file
@@ -41,6 +45,22 @@ def configuration_source(component: Component, spec: ComponentSpec) -> Configura
         if not mount.sub_path and mount.mount_path.rstrip("/") == directory:
             return ConfigurationSource(mount.name, file)
     return None
+
+
+def configuration_of(raw: Raw | None, source: ConfigurationSource) -> Configuration:
+    """The file in a ConfigMap as it was read; None: there is no such ConfigMap."""
+    if raw is None:
+        return Configuration(missing=f"ConfigMap {source.config_map}")
+    text = (raw.get("data") or {}).get(source.key)
+    if text is None:
+        return Configuration(missing=f"key {source.key} in ConfigMap {source.config_map}")
+    entries = raw["metadata"].get("managedFields") or ()
+    times = (str(entry.get("time", "")) for entry in entries if "f:data" in (entry.get("fieldsV1") or {}))
+    return Configuration(
+        properties=parse_properties(text),
+        digest=content_hash({source.key: text}),
+        changed=max(times, default=str(raw["metadata"].get("creationTimestamp") or "")),
+    )
 
 
 def parse_properties(text: str) -> dict[str, str]:

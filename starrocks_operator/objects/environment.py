@@ -25,7 +25,7 @@ def custom_root(spec: ComponentSpec) -> str:
 
 
 def environment(
-    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, *, query_port: int
+    cluster: StarRocksCluster, component: Component, spec: ComponentSpec, *, query_port: int, configuration: str = ""
 ) -> list[dict[str, Any]]:
     """The user's variables first, then ours unless the user has set them.
 
@@ -37,7 +37,7 @@ def environment(
     for name, value in _values(cluster, component, query_port):
         entries.setdefault(name, {"name": name, "value": value})
     info = spec.config_map_info
-    if info is not None and info.config_map_name and info.resolve_key:
+    if configuration or (info is not None and info.config_map_name and info.resolve_key):
         name = "CONFIGMAP_MOUNT_PATH"
         entries.pop(name, None)
         entries[name] = {"name": name, "value": component.configuration_mount}

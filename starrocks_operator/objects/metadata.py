@@ -26,6 +26,8 @@ GROUP_LABEL = "starrocks.com/compute-node-group"
 COMPONENT_LABEL = "app.kubernetes.io/component"
 APPLIED_HASH = "starrocks.com/applied-hash"
 TEMPLATE_HASH = "starrocks.com/template-hash"
+TEMPLATE_SOURCE = "starrocks.com/template-source"
+"""What the template was made from; see `template_source`."""
 PROFILE = "starrocks.com/profile"
 
 Object = dict[str, Any]

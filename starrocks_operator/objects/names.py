@@ -38,6 +38,11 @@ def scripts_name(cluster: StarRocksCluster) -> str:
     return f"{cluster.metadata.name}-fe-scripts"
 
 
+def former_name(cluster: StarRocksCluster, component: str) -> str:
+    """The ConfigMap that keeps a StatefulSet while it is made anew."""
+    return f"{stateful_set_name(cluster, component)}-former"
+
+
 def disruption_budget_name(cluster: StarRocksCluster, component: str) -> str:
     return f"{cluster.metadata.name}-{component}"
 

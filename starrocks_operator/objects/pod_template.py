@@ -16,6 +16,8 @@ from starrocks_operator.objects.prestop import stop_command
 from starrocks_operator.objects.probes import probes
 from starrocks_operator.objects.volumes import Volumes, volumes_of
 
+FILE_HASH = "starrocks.com/configuration-hash"
+"""On pods: the hash of the user's configuration file, once that differs from the one with which they were found."""
 SERVICE_ARGUMENT = "$(FE_SERVICE_NAME)"
 
 Properties = Mapping[str, Mapping[str, str]]
@@ -28,16 +30,21 @@ def pod_template(
     properties: Properties,
     *,
     customs: Customs,
+    configuration: str = "",
+    file_hash: str = "",
 ) -> dict[str, Any]:
-    """properties: the configuration files by component; a backend needs the frontends' for their query port."""
-    volumes = volumes_of(component, spec, plain_names=customs.plain_volume_names)
-    main = _main_container(cluster, component, spec, properties=properties, volumes=volumes)
+    """properties: the configuration files by component; a backend needs the frontends' for their query port.
+    configuration: the operator's ConfigMap to be mounted. file_hash: of the user's file, if pods are to show it."""
+    volumes = volumes_of(component, spec, plain_names=customs.plain_volume_names, configuration=configuration)
+    query_port = ports_of("fe", properties.get("fe", {}))["query"]
+    variables = environment(cluster, component, spec, query_port=query_port, configuration=configuration)
+    main = _main_container(component, spec, own=properties.get(component.name, {}), volumes=volumes, env=variables)
     main["env"] = [entry for entry in main["env"] if _is_given(entry["name"], spec, customs)]
     metadata = {
         "name": stateful_set_name(cluster, component.name) if component.template_named else None,
         "namespace": cluster.metadata.namespace,
         "labels": {**spec.shared_labels, **spec.pod_labels, **selector(cluster, component.name)},
-        "annotations": dict(spec.annotations),
+        "annotations": {**spec.annotations, **({FILE_HASH: file_hash} if file_hash else {})},
     }
     return {"metadata": without_empty(metadata), "spec": _pod_spec(spec, main, volumes)}
 
@@ -106,16 +113,14 @@ def resources(spec: LoadSpec) -> dict[str, Any]:
 
 
 def _main_container(
-    cluster: StarRocksCluster,
     component: Component,
     spec: ComponentSpec,
     *,
-    properties: Properties,
+    own: Mapping[str, str],
     volumes: Volumes,
+    env: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    own = properties.get(component.name, {})
     root = root_path(spec)
-    query_port = ports_of("fe", properties.get("fe", {}))["query"]
     lifecycle = spec.lifecycle or {}
     stop = {"exec": {"command": stop_command(component, image=spec.image, root=root)}}
     content = {
@@ -125,7 +130,7 @@ def _main_container(
         "args": list(spec.args) or ([] if component.start else [SERVICE_ARGUMENT]),
         "workingDir": custom_root(spec),
         "ports": container_ports(component, own),
-        "env": environment(cluster, component, spec, query_port=query_port),
+        "env": env,
         "resources": resources(spec),
         "volumeMounts": volumes.mounts,
         "imagePullPolicy": spec.image_pull_policy or "IfNotPresent",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from starrocks_operator.components import Component, DefaultVolume
 from starrocks_operator.model import ComponentSpec, LoadSpec, MountInfo, StorageVolume
 from starrocks_operator.objects.environment import root_path
+from starrocks_operator.objects.inline_configuration import VOLUME as INLINE_VOLUME
 from starrocks_operator.objects.metadata import without_empty
 
 _FNV_OFFSET, _FNV_PRIME = 2166136261, 16777619
@@ -28,8 +29,13 @@ class Volumes:
         self.mounts.append({"name": name, "mountPath": path} | ({"subPath": sub_path} if sub_path else {}))
 
 
-def volumes_of(component: Component, spec: ComponentSpec, *, plain_names: bool = False) -> Volumes:
-    """The user's storage, default emptyDirs, the configuration, then other ConfigMaps and Secrets."""
+def volumes_of(
+    component: Component, spec: ComponentSpec, *, plain_names: bool = False, configuration: str = ""
+) -> Volumes:
+    """The user's storage, default emptyDirs, the configuration, then other ConfigMaps and Secrets.
+
+    configuration: the operator's ConfigMap that takes the place of the user's.
+    """
 
     def named(mount: MountInfo) -> str:
         return mount.name if plain_names else volume_name(mount)
@@ -42,7 +48,9 @@ def volumes_of(component: Component, spec: ComponentSpec, *, plain_names: bool =
         if not any(_serves(volume, default, path) for volume in storage):
             made.add(default.name, {"emptyDir": {}}, path=path)
     info = spec.config_map_info
-    if info is not None and info.config_map_name and info.resolve_key:
+    if configuration:
+        made.add(INLINE_VOLUME, {"configMap": {"name": configuration}}, path=component.configuration_mount)
+    elif info is not None and info.config_map_name and info.resolve_key:
         source = {"configMap": {"name": info.config_map_name}}
         made.add(info.config_map_name, source, path=component.configuration_mount)
     own_start = bool(spec.command or spec.args)

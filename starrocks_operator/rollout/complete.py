@@ -1,7 +1,7 @@
 """Whether a StatefulSet has been rolled out: what it shall be is written, and all its pods are that, and ready.
 
 With `waitForFullRollout` backends and compute nodes wait for this of the frontends. Their spec is then applied only
-when the new release or configuration is known to work on every frontend.
+when the new configuration is known to work on every frontend.
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ from collections.abc import Sequence
 
 from starrocks_operator.membership import Pod
 from starrocks_operator.observed import Raw
-from starrocks_operator.storage import template_changes
+from starrocks_operator.rollout.roll import Roll
 
 WAITS_FOR_ROLLOUT = "held until every frontend has been rolled out (waitForFullRollout)"
 
 
-def is_rolled_out(desired: Raw, live: Raw | None, pods: Sequence[Pod]) -> bool:
-    """Whether nothing of `desired` is still to come in the live StatefulSet or its pods."""
-    if live is None or template_changes(desired, live):
-        return False
-    wanted = int(desired["spec"]["replicas"])
-    has = int((live.get("spec") or {}).get("replicas", 1))
-    ready = [pod for pod in pods if pod.ready and not pod.deleting]
-    return wanted == has == len(ready) == len(pods) and of_one_revision(live, pods)
+def is_rolled_out(roll: Roll) -> bool:
+    """Whether nothing of what is wanted is still to come in the live StatefulSet or its pods."""
+    ready = [item for item in roll.pods if item.pod.ready and not item.pod.deleting]
+    wanted = int(roll.desired["spec"]["replicas"])
+    return not roll.open and not roll.lagging and wanted == roll.replicas == len(ready) == len(roll.pods)
 
 
 def of_one_revision(live: Raw, pods: Sequence[Pod]) -> bool:

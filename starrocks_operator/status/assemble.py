@@ -16,7 +16,9 @@ from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.protection import protection_status
+from starrocks_operator.rollout import remembered
 from starrocks_operator.run_report import RunReport
+from starrocks_operator.status.asleep import said_of_sleep
 from starrocks_operator.status.conditions import Ground, Judgement, judge
 from starrocks_operator.status.departures import Departures, departures_of, held_settings, written
 from starrocks_operator.status.frontend_departures import frontend_departures_of
@@ -66,10 +68,13 @@ def status_of(
         "members": members,
         "bootstrap": _bootstrap(founding, old, now),
         "heldSettings": held_settings(cluster, observed, decision, members),
+        "onlineConfiguration": decision.online,
+        "rollout": remembered(decision, last_run),
         "protection": protection_status(cluster, observed),
         "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),
         "waitingFor": list(decision.waits),
+        "plan": dict(decision.plan or {}),
         "reconcile": _reconcile(last_run, old),
     }
     for workload in workloads:
@@ -79,6 +84,7 @@ def status_of(
     if _unasked(rosters, observed):
         _keep_judgement(status, old, cluster.generation)
     status |= _phase(status, decision, workloads, last_run)
+    status = said_of_sleep(status, decision, tuple(_FIELDS.values()))
     kept = {key: old[key] for key in ("disasterRecoveryStatus",) if key in old}
     return {key: value for key, value in (status | kept).items() if key == "phase" or value not in ("", [], {}, None)}
 
@@ -146,7 +152,7 @@ def _members(
         frontends = frontend_departures_of(cluster, observed, decision, rosters, view=view)
         return members_of(rosters, view, departures, frontends)
     known = (cluster.status.to_dict() if cluster.status else {}).get("members") or []
-    if view is None:
+    if view is None and not decision.asleep:
         return list(known)
     return [_unknown(member) for member in known]
 

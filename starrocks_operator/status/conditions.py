@@ -18,6 +18,9 @@ STALE_OFTEN = 3
 """So many runs in a row that find their step stale are not chance any more."""
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+RESTING = frozenset({"Paused", "Hibernated", "PlanNotApproved"})
+"""Findings by which nothing is done, though something could be."""
+SLEEP = frozenset({"Hibernating", "Hibernated"})
 _NOT_READY = {
     "fe": "FrontendsNotReady",
     "fe-observer": "ObserversNotReady",
@@ -110,6 +113,9 @@ def _progressing(ground: Ground) -> Judgement:
         return Judgement(
             type="Progressing", status=FALSE, reason="Stopped", message="The spec must be corrected first."
         )
+    for finding in _weighty(decision.findings):
+        if finding.reason in RESTING:
+            return Judgement(type="Progressing", status=FALSE, reason=finding.reason, message=finding.message)
     if decision.step is not None:
         return Judgement(type="Progressing", status=TRUE, reason=str(decision.step.kind), message=decision.step.reason)
     if decision.apply or decision.prune:
@@ -149,6 +155,9 @@ def _degraded(ground: Ground) -> Judgement:
 def _quorum_safe(ground: Ground) -> Judgement:
     """Whether one more frontend may die."""
     view, spec = ground.view, ground.cluster.spec.fe
+    sleeps = any(finding.reason in SLEEP for finding in ground.decision.findings)
+    if sleeps and (view is None or view.frontends is None):
+        return Judgement(type="QuorumSafe", status=UNKNOWN, reason="Hibernated", message="The frontends sleep.")
     if view is None or view.frontends is None:
         if ground.founded:
             message = "No frontend leads; how many are alive is unknown."

@@ -22,7 +22,8 @@ from starrocks_operator.membership.pods import instant
 from starrocks_operator.membership.warehouses import kind_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import ComputeRow, Observed
-from starrocks_operator.step import Step, StepKind
+from starrocks_operator.rollout.settings import FORCED
+from starrocks_operator.step import HOLDING_STEPS, Step, StepKind
 
 Entry = dict[str, Any]
 
@@ -103,15 +104,17 @@ def held_settings(
     cluster: StarRocksCluster, observed: Observed, decision: Decision, members: list[Entry]
 ) -> list[Entry]:
     """The old values of settings that are held, noted before they are changed, until they are what they were."""
-    noted = Memory.of(cluster, observed.children).held
+    noted = dict(Memory.of(cluster, observed.children).held)
     since = {held.name: held.since for held in (cluster.status.held_settings if cluster.status else ())}
-    step, value = decision.step, ((observed.view.settings if observed.view else None) or {}).get(AUTO_DROP)
-    if step and step.kind == StepKind.HOLD_AUTO_DROP and step.target not in noted:
-        return [{"name": step.target, "was": step.fact("value"), "since": written(observed.now)}]
+    step, values = decision.step, (observed.view.settings if observed.view else None) or {}
+    if step and step.kind in HOLDING_STEPS:
+        noted.setdefault(step.target, step.fact("value"))
     kept = []
     for name, was in noted.items():
-        leaving = any(member.get("orderedBy") for member in members) or _is_about(step, name)
-        if leaving or value is None or value != was:
+        value = values.get(name)
+        needed = any(member.get("orderedBy") for member in members) if name == AUTO_DROP else bool(decision.rollout)
+        forced = value is None or (value.lower() == FORCED[name] if name in FORCED else value != was)
+        if needed or forced or _is_about(step, name):
             kept.append({"name": name, "was": was, "since": since.get(name) or written(observed.now)})
     return kept
 

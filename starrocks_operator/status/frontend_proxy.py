@@ -11,24 +11,12 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.metadata import selector
 from starrocks_operator.objects.names import external_service_name, proxy_name
 from starrocks_operator.observed import Children, Raw
+from starrocks_operator.status.standing import Standing, told
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proxy:
-    """wanted: the replicas that the spec asks for. rolled_out: the Deployment has replaced all older pods."""
-
-    wanted: int
-    present: bool
-    rolled_out: bool
-    pods: tuple[Pod, ...]
-
-    @property
-    def ready(self) -> tuple[Pod, ...]:
-        return tuple(pod for pod in self.pods if pod.ready)
-
-    @property
-    def failed(self) -> tuple[Pod, ...]:
-        return tuple(pod for pod in self.pods if pod.failed)
+class Proxy(Standing):
+    """Its pods serve without being anybody's members."""
 
     @property
     def phase(self) -> str:
@@ -40,7 +28,7 @@ class Proxy:
     def reason(self) -> str:
         """Why it is not running, in a sentence; empty if it is."""
         if self.failed:
-            return "; ".join(f"pod {pod.name} {pod.trouble}" for pod in self.failed)
+            return self.trouble
         if not self.present:
             return "it has no Deployment yet"
         if len(self.ready) < self.wanted:
@@ -78,10 +66,7 @@ def proxy_status(proxy: Proxy | None, cluster: StarRocksCluster) -> dict[str, An
         "phase": proxy.phase,
         "reason": proxy.reason,
         "serviceName": external_service_name(cluster, FE_PROXY.name),
-        "runningInstances": [pod.name for pod in proxy.ready],
-        "creatingInstances": [pod.name for pod in proxy.pods if not pod.ready and not pod.failed],
-        "failedInstances": [pod.name for pod in proxy.failed],
         "resourceNames": [proxy_name(cluster)] if proxy.present else [],
-        "readyReplicas": len(proxy.ready),
+        **proxy.instances,
     }
-    return {key: value for key, value in status.items() if value not in ("", [], None)}
+    return told(status)

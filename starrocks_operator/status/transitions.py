@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-Status = Mapping[str, Any]
+from starrocks_operator.status.rolls import roll_transitions
+from starrocks_operator.status.transition import NORMAL, WARNING, Transition
 
-NORMAL, WARNING = "Normal", "Warning"
+__all__ = ["NORMAL", "WARNING", "Transition", "transitions"]
+
+Status = Mapping[str, Any]
 
 _GOOD = {"Ready": "True", "Degraded": "False", "QuorumSafe": "True"}
 _TOLD_WHEN_NOT_READY = frozenset(
@@ -18,22 +21,15 @@ _TOLD_WHEN_NOT_READY = frozenset(
         "ScaleInHeld",
         "ForeignDecommission",
         "ComponentOrphaned",
-        "VolumeGrowthNotSupported",
+        "VolumeGrowthRefused",
+        "VolumeShrinkRefused",
+        "CanaryWaits",
     }
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Transition:
-    """One Event."""
-
-    type: str
-    reason: str
-    message: str
-
-
-def transitions(before: Status, after: Status) -> tuple[Transition, ...]:
-    """The Events that going from one status to the other gives; none for equal ones."""
+def transitions(before: Status, after: Status, *, now: datetime | None = None) -> tuple[Transition, ...]:
+    """The Events that going from one status to the other gives; none for equal ones. now: when that is."""
     return (
         *_founding(before, after),
         *_conditions(before, after),
@@ -41,6 +37,7 @@ def transitions(before: Status, after: Status) -> tuple[Transition, ...]:
         *_members(before, after),
         *_departures(before, after),
         *_losses(before, after),
+        *roll_transitions(before, after, now=now),
         *_steps(before, after),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS
-from starrocks_operator.membership import Pod, Rosters
+from starrocks_operator.membership import Rosters
 from starrocks_operator.membership.slots import Roster, Row
 from starrocks_operator.model import COMPONENT_NAMES, ComponentName, StarRocksCluster
 from starrocks_operator.objects.metadata import COMPONENT_LABEL, OWNER_LABEL, PROFILE
@@ -17,36 +17,23 @@ from starrocks_operator.objects.names import (
 )
 from starrocks_operator.observed import Children, FrontendView
 from starrocks_operator.rollout import of_one_revision
+from starrocks_operator.status.standing import Standing, told
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workload:
+class Workload(Standing):
     """One component as it stands: what the conditions and its own status are made from.
 
-    wanted: the replicas that the spec asks for.
-    rolled_out: every pod has the wanted revision, and the StatefulSet has taken note of its latest spec.
     membership: whether FE's members of ours are exactly the wanted ones and all alive; None: FE was not heard.
     """
 
     component: ComponentName
-    wanted: int
-    present: bool
-    pods: tuple[Pod, ...]
-    rolled_out: bool
     membership: bool | None
     orphaned: bool = False
 
     @property
     def title(self) -> str:
         return COMPONENTS[self.component].title
-
-    @property
-    def ready(self) -> tuple[Pod, ...]:
-        return tuple(pod for pod in self.pods if pod.ready)
-
-    @property
-    def failed(self) -> tuple[Pod, ...]:
-        return tuple(pod for pod in self.pods if pod.failed)
 
     @property
     def complete(self) -> bool:
@@ -68,7 +55,7 @@ class Workload:
     def reason(self) -> str:
         """Why it is not running, in a sentence; empty if it is."""
         if self.failed:
-            return "; ".join(f"pod {pod.name} {pod.trouble}" for pod in self.failed)
+            return self.trouble
         if not self.present:
             return f"the {self.title}s have no StatefulSet yet"
         if len(self.pods) != self.wanted:
@@ -125,23 +112,20 @@ def workloads_of(
 
 
 def component_status(workload: Workload, cluster: StarRocksCluster, children: Children) -> dict[str, Any]:
-    """starRocksFeStatus and its siblings. Empty lists stay away, as in the official operator's."""
+    """starRocksFeStatus and its siblings."""
     name = workload.component
     live = children.get("StatefulSet", stateful_set_name(cluster, name))
     status: dict[str, Any] = {
         "phase": workload.phase,
         "reason": workload.reason,
         "serviceName": external_service_name(cluster, name),
-        "runningInstances": [pod.name for pod in workload.ready],
-        "creatingInstances": [pod.name for pod in workload.pods if not pod.ready and not pod.failed],
-        "failedInstances": [pod.name for pod in workload.failed],
         "resourceNames": [stateful_set_name(cluster, name)] if workload.present else [],
         "profile": ((live or {"metadata": {}})["metadata"].get("annotations") or {}).get(PROFILE, ""),
-        "readyReplicas": len(workload.ready),
+        **workload.instances,
     }
     if name == "cn":
         status |= _scale(cluster, workload, children)
-    return {key: value for key, value in status.items() if value not in ("", [], None)}
+    return told(status)
 
 
 def _scale(cluster: StarRocksCluster, workload: Workload, children: Children) -> dict[str, Any]:
@@ -159,9 +143,14 @@ def _scale(cluster: StarRocksCluster, workload: Workload, children: Children) ->
 def _as_wanted(roster: Roster[Row], wanted: int) -> bool:
     """Whether FE's members of ours are exactly the first `wanted` ordinals, each once, in role and alive."""
     registered = [slot for slot in roster.slots if slot.rows]
-    return [slot.ordinal for slot in registered] == list(range(wanted)) and all(
-        len(slot.rows) == 1 and _in_place(slot.rows[0], observers=roster.component == "fe-observer")
-        for slot in registered
+    ordinals = [slot.ordinal for slot in registered]
+    return (
+        len(ordinals) == wanted
+        and ordinals == list(range(len(ordinals)))
+        and all(
+            len(slot.rows) == 1 and _in_place(slot.rows[0], observers=roster.component == "fe-observer")
+            for slot in registered
+        )
     )
 
 

@@ -1,32 +1,28 @@
 """What stands between a changed spec and the data: the volumes that a StatefulSet was made with, and pods without any.
 
-- Claims of an existing StatefulSet cannot be changed in place. A grown size is kept as it was and reported. Any other
+- Claims of an existing StatefulSet cannot be changed in place. A grown size is the business of `volumes`. Any other
   difference (a volume removed, added, of another class, or mounted elsewhere) would give pods an empty directory where
   their data was, or be refused by Kubernetes at every later change: the component is held until spec and pods agree.
-- Where metadata or tablets go with the pod, replacing a pod loses them. A changed pod template is held unless the
-  frontends can be taken in again one by one, or the backends hold no tablet, or the owner consents by name.
+- Where metadata or tablets go with the pod, replacing a pod loses them: see `rollout.gates.volumes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS, Component
 from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
-from starrocks_operator.model.quantity import parse_quantity
 from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import TEMPLATE_HASH
-from starrocks_operator.objects.volumes import Claim, claims_of
+from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import FrontendView, Raw
 from starrocks_operator.storage.precious import places
 
 LOSS_CONSENT = "starrocks.com/accept-data-loss-at-generation"
-REJOINING_FRONTENDS = 3  # so many, all alive, can lose one after the other and take each in again
-FRESH = timedelta(seconds=30)  # an older count of tablets says nothing: a table may have been made since
 
 Object = Mapping[str, Any]
 
@@ -49,7 +45,7 @@ def guarded(scene: Scene) -> tuple[tuple[str, Finding], ...]:
     return tuple(
         (name, finding)
         for name in scene.live.keys() & scene.wanted.keys()
-        for finding in (*_claims(scene, COMPONENTS[name]), *_moved(scene, name), *_volatile(scene, COMPONENTS[name]))
+        for finding in (*_claims(scene, COMPONENTS[name]), *_moved(scene, name))
     )
 
 
@@ -72,18 +68,10 @@ def template_changes(desired: Object, stateful_set: Raw) -> bool:
 
 
 def _claims(scene: Scene, component: Component) -> Iterator[Finding]:
-    spec = next((spec for name, spec in scene.cluster.spec.components.items() if name == component.name), None)
-    asked = {claim.name: claim for claim in claims_of(spec)} if spec else {}
     wanted, live = _templates(scene.wanted[component.name]), _templates(scene.live[component.name])
     for name in sorted(wanted.keys() | live.keys()):
         if trouble := _difference(wanted.get(name), live.get(name)):
             yield _unsupported(component, f"Volume {name} of the {component.title}s {trouble}.")
-        elif name in asked and name in live and not same_size(asked[name], live[name]):
-            yield Finding(
-                reason="VolumeGrowthNotSupported",
-                message=f"Volume {name} of the {component.title}s was made with {live[name].size} and shall have "
-                f"{asked[name].size}: growing volumes is not supported yet. Its size stays; all else is applied.",
-            )
 
 
 def _moved(scene: Scene, name: str) -> Iterator[Finding]:
@@ -112,49 +100,6 @@ def _difference(wanted: Claim | None, live: Claim | None) -> str:
     return ""
 
 
-def same_size(one: Claim, other: Claim) -> bool:
-    """Kubernetes writes quantities in its own way: 1024Mi comes back as 1Gi."""
-    return one.size == other.size or parse_quantity(one.size) == parse_quantity(other.size) is not None
-
-
 def _templates(stateful_set: Raw) -> dict[str, Claim]:
     templates = (stateful_set.get("spec") or {}).get("volumeClaimTemplates") or ()
     return {claim.name: claim for claim in map(Claim.of, templates)}
-
-
-def _volatile(scene: Scene, component: Component) -> Iterator[Finding]:
-    name, cluster = component.name, scene.cluster
-    lying = places(component, scene.live[name], scene.properties.get(name) or {})
-    if not scene.founded or not any(place.volatile for place in lying):
-        return
-    danger = _danger(scene, name)
-    if not danger or not template_changes(scene.wanted[name], scene.live[name]):
-        return
-    if cluster.annotations.get(LOSS_CONSENT) == str(cluster.generation):
-        return
-    yield Finding(
-        reason="VolatileStorage",
-        message=f"The pods of the {component.title}s would be replaced, and what they hold goes with them "
-        f"({', '.join(map(str, lying))}): {danger}. Nothing of the {component.title}s is applied. Undo the change; or, "
-        f'if the data may be lost, set the annotation {LOSS_CONSENT}: "{cluster.generation}".',
-        degraded=True,
-    )
-
-
-def _danger(scene: Scene, name: str) -> str:
-    """What would be lost with the pods of this component; empty: nothing."""
-    view = scene.view
-    if name == "fe-observer":
-        return ""  # one that comes back empty is dropped, and takes everything from the leader again
-    if name == "fe":
-        followers = [row for row in (view.frontends if view else None) or () if row.role in ("LEADER", "FOLLOWER")]
-        if len(followers) >= REJOINING_FRONTENDS and all(row.alive for row in followers):
-            return ""
-        return "with fewer than three living frontends the cluster's metadata would be gone"
-    if view is None or view.backends is None or scene.now - view.asked_at > FRESH:
-        return "how many tablets they hold is not known just now"
-    counts = [row.tablets for row in view.backends]
-    if not counts or None in counts:
-        return "how many tablets they hold is not known"
-    tablets = sum(count or 0 for count in counts)
-    return f"{tablets} tablet replicas are counted on backends" if tablets else ""

@@ -1,4 +1,4 @@
-"""Anything in any order: wishes, deaths, lost answers, people, operators that end. The invariants hold throughout."""
+"""Anything in any order: wishes, releases, deaths, lost answers, people, operators that end. The invariants hold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from lab.rehearsal import Dies, Loses, Rehearsal
 from lab.rehearsal.invariants import HUMAN
-from lab.rehearsal.rehearsal import NAME
+from lab.rehearsal.manifest import NAME
 from lab.simulator.model import Component
 
-USUAL = 100  # always the same ones; `make chaos` draws more of them, and others each time
+USUAL = 60  # always the same ones; `make chaos` draws more of them, and others each time
 EXAMPLES = int(os.environ.get("CHAOS_EXAMPLES", USUAL))
 MOMENT = 6.0
+RELEASES = st.sampled_from(["3.3.9", "3.3.10", "3.3.9-broken"])
 SOON = st.integers(min_value=1, max_value=8)
 
 
@@ -46,6 +47,41 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(count=st.integers(min_value=0, max_value=4))
     def wish_compute_nodes(self, count: int) -> None:
         self.world.wish(cn=count)
+
+    @rule(component=st.sampled_from(["fe", "be", "cn"]), label=st.sampled_from(["1", "2"]))
+    def another_template(self, component: str, label: str) -> None:
+        self.world.edit(component, podLabels={"round": label})
+
+    @rule(version=RELEASES, components=st.sampled_from([(), (), ("be",), ("fe",), ("be", "cn")]))
+    def another_release(self, version: str, components: tuple[str, ...]) -> None:
+        self.world.release(version, *components)
+
+    @rule(on=st.booleans())
+    def canaries(self, on: bool) -> None:
+        self.world.annotate(canary=str(on).lower())
+
+    @rule()
+    def the_canaries_are_approved_of(self) -> None:
+        generation = self.world.raw["metadata"]["generation"]
+        self.world.annotate(
+            approve_canary=",".join(f"{name}@{generation}" for name in ("be", "cn", "fe-observer", "fe"))
+        )
+
+    @rule(component=st.sampled_from(["fe", "fe-observer", "be", "cn"]), ordinal=st.integers(min_value=0, max_value=3))
+    def restart_a_pod(self, component: str, ordinal: int) -> None:
+        self.world.annotate(restart_pods=f"{NAME}-{component}-{ordinal}@{self._moment()}")
+
+    @rule(component=st.sampled_from(["fe", "be", "cn"]))
+    def restart_a_component(self, component: str) -> None:
+        self.world.annotate(**{f"restart_{component}": self._moment()})
+
+    @rule()
+    def go_to_sleep(self) -> None:
+        self.world.annotate(hibernate="true")
+
+    @rule()
+    def wake_up(self) -> None:
+        self.world.annotate(hibernate="false")
 
     # -- time --------------------------------------------------------------------------------------------------
 
@@ -130,6 +166,8 @@ class AnyOrder(RuleBasedStateMachine):
         world = self.world
         world.gate.troubles.clear()
         self.the_dead_come_back()
+        world.annotate(hibernate="false", canary="false", restart_pods="")
+        world.release("3.3.10")
         world.wish(fe=max(3, world.wished("fe")), be=max(3, world.wished("be")))
         world.until(lambda: self._led(), "a leader")
         world.let(30.0)
@@ -147,6 +185,9 @@ class AnyOrder(RuleBasedStateMachine):
         pods = sorted(key.partition("/")[2] for key in self.world.stage.world.pods)
         if pods:
             self.world.stage.fault(data.draw(st.sampled_from(pods)), fault)
+
+    def _moment(self) -> str:
+        return f"{self.world.around.now():%Y-%m-%dT%H:%M:%SZ}"
 
     def _led(self) -> bool:
         return self.world.stage.database(NAME).leader is not None

@@ -6,56 +6,22 @@ with the annotations that it leaves. The cluster lives on them before this opera
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.space import Space
+from lab.space import Document, Space
 from lab.stack import wait_for
-from tests.official import BE, CN, FE, PROPERTIES, official_objects
-
-ROOT = Path(__file__).resolve().parents[2]
-MANAGER = "sroperator"
-HASH = "app.starrocks.components/hash"
-LAST_APPLIED = "starrocks.kubernetes.operator/last-applied-configuration"
-IGNORED = "starrocks.com/ignored"
-Document = dict[str, Any]
+from starrocks_operator.decide import IGNORED
+from tests.cluster.adopt_check import adopt_check
+from tests.official_operator import HASH, LAST_APPLIED, MANAGER, again, make
 
 
 def official_cluster(space: Space) -> list[Document]:
-    """What a user of the official operator has: the resource, what it names, and the objects of that operator."""
-    for component, properties in PROPERTIES.items():
-        text = "".join(f"{key} = {value}\n" for key, value in properties.items())
-        space.apply(_config_map(f"kube-{component}-cm", {f"{component}.conf": text}))
-    space.apply(_config_map("s1", {"note": "mounted"}))
-    for name in ("root", "s2"):
-        space.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"password": ""}})
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "frontends"}}
-    space.apply(account)
-    applied = space.apply(
-        {
-            "apiVersion": "starrocks.com/v1",
-            "kind": "StarRocksCluster",
-            "metadata": {"name": "kube", "annotations": {IGNORED: "true"}},
-            "spec": {"starRocksFeSpec": FE, "starRocksBeSpec": BE, "starRocksCnSpec": CN},
-        }
-    )
-    objects = official_objects(space.namespace, applied["metadata"]["uid"])
-    for made in objects:
-        space.write_as(MANAGER, made)
-        if made["kind"] != "HorizontalPodAutoscaler":
-            annotations = {HASH: "1732884", LAST_APPLIED: json.dumps(made)}
-            space.patch_as(MANAGER, made["kind"], made["metadata"]["name"], {"metadata": {"annotations": annotations}})
+    """The cluster lives before this operator may touch it."""
+    objects = make(space)
     wait_for(lambda: _running(space, 8), what="the official operator's cluster to live", patience=120)
     return objects
-
-
-def _config_map(name: str, data: dict[str, str]) -> Document:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 
 
 def _running(space: Space, count: int) -> bool:
@@ -96,20 +62,6 @@ def adopted(space: Space) -> tuple[Space, list[Document], dict[str, Any]]:
     return space, objects, before
 
 
-def adopt_check(space: Space, *arguments: str) -> tuple[int, str]:
-    """As `make adopt-check` runs it; exit code and output."""
-    command = [sys.executable, "-m", "watcher.adopt_check", "--kubeconfig", str(space.stack.plane.kubeconfig)]
-    done = subprocess.run(
-        [*command, "--namespace", space.namespace, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 def test_nothing_restarts_and_every_field_is_ours(adopted: tuple[Space, list[Document], dict[str, Any]]) -> None:
     space, objects, before = adopted
     assert _lives(space) == before
@@ -136,9 +88,7 @@ def test_nothing_restarts_and_every_field_is_ours(adopted: tuple[Space, list[Doc
 
     # The way back: this operator leaves it alone, and the official one writes its objects over ours, as it does.
     space.patch("StarRocksCluster", "kube", {"metadata": {"annotations": {IGNORED: "true"}}})
-    for made in objects:
-        change = {"metadata": {"annotations": {HASH: "1732884"}}, "spec": made["spec"]}
-        space.patch_as(MANAGER, made["kind"], made["metadata"]["name"], change)
+    again(space)
     after = _lives(space)
     assert (after["pods"], after["revisions"], after["templates"]) == (
         before["pods"],

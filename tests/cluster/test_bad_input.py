@@ -10,7 +10,7 @@ import pytest
 
 from lab.space import Space
 from lab.stack import wait_for
-from starrocks_operator.rollout import OUTAGE_CONSENT
+from starrocks_operator.membership.quorum import OUTAGE_CONSENT
 from tests.cluster.clusters import cluster
 
 

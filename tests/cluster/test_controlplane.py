@@ -122,9 +122,56 @@ def test_a_claim_grows_and_its_volume_goes_with_it(namespace: Namespace) -> None
     namespace.wait("pvc/data-kept-0", "--for=jsonpath={.status.capacity.storage}=2Gi")
     assert namespace.get("pv", volume)["spec"]["capacity"]["storage"] == "2Gi"
 
+    assert "conditions" not in namespace.get("pvc", "data-kept-0")["status"]
+
     namespace.kubectl("delete", "statefulset", "kept")
     namespace.kubectl("delete", "pvc", "data-kept-0")
     namespace.wait(f"pv/{volume}", "--for=delete")
+
+
+@pytest.mark.parametrize("stage", ["Resizing", "FileSystemResizePending"])
+def test_a_resize_can_be_held_and_goes_on(namespace: Namespace, stage: str) -> None:
+    namespace.apply(stateful_set("held", replicas=1, claim=True))
+    namespace.wait("pvc/data-held-0", "--for=create")
+    namespace.wait("pvc/data-held-0", "--for=jsonpath={.status.phase}=Bound")
+    namespace.kubectl("annotate", "pvc", "data-held-0", f"lab.starrocks.com/resize={stage}")
+    larger = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+    namespace.kubectl("patch", "pvc", "data-held-0", "--patch", json.dumps(larger))
+    namespace.wait("pvc/data-held-0", f"--for=condition={stage}")
+    assert namespace.get("pvc", "data-held-0")["status"]["capacity"]["storage"] == "1Gi"
+    namespace.kubectl("annotate", "pvc", "data-held-0", "lab.starrocks.com/resize-")
+    namespace.wait("pvc/data-held-0", "--for=jsonpath={.status.capacity.storage}=2Gi")
+
+
+def test_volumes_of_the_fixed_class_do_not_grow(namespace: Namespace) -> None:
+    spec = {
+        "storageClassName": "fixed",
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    metadata = {"name": "fixed"}
+    namespace.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec})
+    namespace.wait("pvc/fixed", "--for=jsonpath={.status.phase}=Bound")
+    larger = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+    with pytest.raises(LabError, match="must support resize"):
+        namespace.kubectl("patch", "pvc", "fixed", "--patch", json.dumps(larger))
+
+
+def test_a_crash_loop_is_told_by_its_annotations(namespace: Namespace) -> None:
+    namespace.apply(pod("looping"))
+    namespace.wait("pod/looping", "--for=condition=Ready")
+    told = (
+        "lab.starrocks.com/waiting=CrashLoopBackOff",
+        "lab.starrocks.com/ready=false",
+        "lab.starrocks.com/restarts=2",
+    )
+    namespace.kubectl("annotate", "pod", "looping", *told)
+    path = "{.status.containerStatuses[0].state.waiting.reason}"
+    namespace.wait("pod/looping", f"--for=jsonpath={path}=CrashLoopBackOff")
+    namespace.kubectl("annotate", "--overwrite", "pod", "looping", "lab.starrocks.com/restarts=3")
+    namespace.wait("pod/looping", "--for=jsonpath={.status.containerStatuses[0].restartCount}=3")
+    namespace.kubectl("annotate", "pod", "looping", "lab.starrocks.com/waiting-", "lab.starrocks.com/ready-")
+    namespace.wait("pod/looping", "--for=condition=Ready")
 
 
 def test_readiness_and_restarts_follow_the_annotations(namespace: Namespace) -> None:

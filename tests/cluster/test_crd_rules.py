@@ -14,7 +14,7 @@ from starrocks_operator.model.crd import cluster_crd
 from starrocks_operator.model.rules import violations
 from tests.cluster.crds import CRD, Server
 from tests.rule_cases import BE, BROKEN, CN, FE, SOUND, VOLUMES, Case, changed, document
-from tests.unit.test_model_cluster import SAMPLES
+from tests.samples import ALL
 
 PRINTED = "tests/cluster/data/seed-000-as-printed.yaml"
 
@@ -57,7 +57,7 @@ def test_the_server_accepts_what_is_sound(server: Server, case: Case) -> None:
     assert server.refusals(case.document) == {}
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("sample", ALL, ids=lambda path: path.stem)
 def test_the_server_accepts_the_samples_whole(control_plane: ControlPlane, server: Server, sample: Any) -> None:
     out = control_plane.kubectl("create", "--dry-run=server", "--validate=strict", "-o", "yaml", "-f", str(sample))
     made, wanted = yaml.safe_load(out), yaml.safe_load(sample.read_text())

@@ -1,9 +1,10 @@
-"""Any cluster that the API server accepts becomes objects that it accepts, or it is said what is against them."""
+"""Any resource that the API server accepts becomes objects that it accepts, or it is said what is against them."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -16,10 +17,22 @@ from plugins.plugin_utils import server as server_of_the_action
 from plugins.plugin_utils.server import ApiServer
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import COMPONENTS, Context
-from starrocks_operator.model import MalformedClusterError, StarRocksCluster
+from starrocks_operator.group.decide import decide_group
+from starrocks_operator.model import (
+    GROUP_KIND,
+    GROUP_PLURAL,
+    GROUP_VERSION,
+    WAREHOUSE_KIND,
+    WAREHOUSE_PLURAL,
+    ComputeNodeGroup,
+    MalformedClusterError,
+    StarRocksCluster,
+    parse,
+)
 from starrocks_operator.objects import build
+from starrocks_operator.objects.compute_node_group import build_group
 from starrocks_operator.observed import Children, Observed
-from tests.any_cluster import specs
+from tests.any_cluster import group_specs, specs, warehouse_specs
 from tests.cluster.crds import Server
 from tests.rule_cases import document
 from tests.unit.membership_world import NOW
@@ -44,21 +57,46 @@ def applier(control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> Api
     return ApiServer()
 
 
+MANY = settings(
+    max_examples=CLUSTERS,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.generate,),
+    suppress_health_check=list(HealthCheck),
+)
+
+
 @pytest.mark.parametrize("version", ["v1", "v1alpha1"])
 def test_any_cluster_becomes_objects_or_a_sentence(server: Server, applier: ApiServer, version: str) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(
-        max_examples=CLUSTERS,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
+    @MANY
     @given(spec=specs(version))
     def one(spec: dict[str, Any]) -> None:
         seen.update(fate(server, applier, document() | {"apiVersion": f"starrocks.com/{version}", "spec": spec}))
+
+    one()
+    assert seen["accepted"] > CLUSTERS // 4, seen
+    assert seen["objects made"] > 2 * seen["objects refused"], seen
+
+
+OTHERS = {
+    WAREHOUSE_KIND: ("v1", WAREHOUSE_PLURAL, warehouse_specs),
+    GROUP_KIND: (GROUP_VERSION, GROUP_PLURAL, group_specs),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_any_warehouse_or_group_does_so_too(server: Server, applier: ApiServer, kind: str) -> None:
+    version, plural, any_spec = OTHERS[kind]
+    its_server, seen = Server(server.plane, plural=plural), Counter[str]()
+
+    @MANY
+    @given(spec=any_spec())
+    def one(spec: dict[str, Any]) -> None:
+        raw = {"apiVersion": f"starrocks.com/{version}", "kind": kind, "metadata": {"name": "reports"}, "spec": spec}
+        seen.update(fate(its_server, applier, raw))
 
     one()
     assert seen["accepted"] > CLUSTERS // 4, seen
@@ -71,27 +109,34 @@ def fate(server: Server, applier: ApiServer, raw: dict[str, Any]) -> Counter[str
     if refusals:
         assert all(refusals.values()), refusals
         return Counter(["refused"])
-    live = server.create(raw, dry_run="All")
+    live, nothing = server.create(raw, dry_run="All"), Observed(now=NOW, children=Children())
     try:
-        cluster = StarRocksCluster.parse(live)
+        if raw["kind"] == GROUP_KIND:
+            group = ComputeNodeGroup.parse(live)
+            decision, made = decide_group(group, nothing), [build_group(group, replicas=1, properties={})]
+        else:
+            cluster = parse(live)
+            decision, made = decide(cluster, nothing), list(built(cluster))
     except MalformedClusterError as failure:
         return Counter(["accepted", "unreadable"] if "correct these fields" in str(failure) else [])
-    decision = decide(cluster, Observed(now=NOW, children=Children()))
-    assert not any(finding.blocks == "everything" for finding in decision.findings), decision.findings
-    return Counter(["accepted"]) + objects_of(cluster, applier)
+    assert not any(finding.reason == "InvalidSpec" for finding in decision.findings), decision.findings
+    return Counter(["accepted"]) + fate_of(made, applier)
 
 
-def objects_of(cluster: StarRocksCluster, applier: ApiServer) -> Counter[str]:
-    found: Counter[str] = Counter()
+def built(cluster: StarRocksCluster) -> Iterator[Iterable[Mapping[str, Any]]]:
     for profile in ("safe", "upstream"):
         replicas = {name: spec.replicas for name, spec in cluster.spec.components.items()}
-        context = Context(profile=profile, components=COMPONENTS, replicas=replicas)
-        for part in build(cluster, context).values():
-            for wanted in part:
-                answer = applier.apply(wanted, dry_run=True)
-                name = f"{wanted['kind']} {wanted['metadata']['name']}"
-                refused = answer.status in REFUSED or answer.is_no_such_object
-                assert answer.ok or refused, (name, answer.status, answer.body)
-                assert answer.ok or "the API server refused it" in answer.sentence(name), json.dumps(answer.body)
-                found["objects made" if answer.ok else "objects refused"] += 1
+        yield from build(cluster, Context(profile=profile, components=COMPONENTS, replicas=replicas)).values()
+
+
+def fate_of(made: Iterable[Iterable[Mapping[str, Any]]], applier: ApiServer) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for part in made:
+        for wanted in part:
+            answer = applier.apply(wanted, dry_run=True)
+            name = f"{wanted['kind']} {wanted['metadata']['name']}"
+            refused = answer.status in REFUSED or answer.is_no_such_object
+            assert answer.ok or refused, (name, answer.status, answer.body)
+            assert answer.ok or "the API server refused it" in answer.sentence(name), json.dumps(answer.body)
+            found["objects made" if answer.ok else "objects refused"] += 1
     return found

@@ -129,3 +129,25 @@ def test_pods_become_a_cluster_and_volumes_decide(lab: Lab) -> None:
     pods = lambda: {pod["name"]: pod["activity"] for pod in lab.control.state()["pods"]}  # noqa: E731
     wait_for(lambda: activity in pods().get("c-fe-2", ""), what="the empty frontend to be told apart")
     assert lab.control.violations() == []
+
+
+def test_a_broken_image_is_a_crash_loop_until_the_pod_is_made_anew(lab: Lab) -> None:
+    lab.apply("fe", 1)
+    lab.apply("be", 1)
+    wait_for(lambda: lab.alive("c-fe-0", "SHOW BACKENDS") == 1, what="the backend to register")
+    image = {"spec": {"containers": [{"name": "be", "image": "starrocks/be-ubuntu:3.3.10-broken"}]}}
+    template = {"spec": {"template": image}}
+    lab.kubectl("patch", "statefulset", "c-be", "--patch", json.dumps(template))
+
+    def reason() -> str:
+        statuses = lab.pod("c-be-0")["status"].get("containerStatuses") or [{}]
+        return str(((statuses[0].get("state") or {}).get("waiting") or {}).get("reason"))
+
+    wait_for(lambda: reason() == "CrashLoopBackOff", what="the crash loop to be seen")
+    assert not lab.ready("c-be-0")
+    image["spec"]["containers"][0]["image"] = "starrocks/be-ubuntu:3.3.10"
+    lab.kubectl("patch", "statefulset", "c-be", "--patch", json.dumps(template))
+    lab.kubectl("delete", "pod", "c-be-0", "--ignore-not-found")  # its controller may not go on over a broken pod
+    wait_for(lambda: [row["Version"][:6] for row in lab.ask("c-fe-0", "SHOW BACKENDS")] == ["3.3.10"], what="a new one")
+    wait_for(lambda: lab.ready("c-be-0"), what="it to be Ready")
+    assert reason() == "None"

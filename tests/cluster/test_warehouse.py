@@ -10,7 +10,9 @@ from kubernetes.dynamic.exceptions import UnprocessibleEntityError
 
 from lab.space import Document, Space
 from starrocks_operator.model.warehouse import PROTECTION
+from tests.cluster.adopt_check import adopt_check
 from tests.cluster.clusters import cluster
+from tests.cluster.leaving import births
 from tests.unit.object_samples import UID
 from tests.unit.test_warehouse_model import OBJECTS, TEMPLATE
 
@@ -54,6 +56,18 @@ def test_a_warehouse_waits_for_its_cluster(space: Space) -> None:
     space.wait(lambda: "ClusterMissing" in reasons(space, "reports"), "one", "to be missed")
     enterprise(space, cluster("one"))
     ready(space, "reports")
+
+
+def test_its_pods_are_replaced_one_by_one(space: Space) -> None:
+    enterprise(space, cluster("one"))
+    space.apply(warehouse("reports", replicas=2))
+    ready(space, "reports")
+    before = births(space, "reports-warehouse-cn-")
+    space.patch(KIND, "reports", {"spec": {"template": {"podLabels": {"round": "2"}}}})
+    ready(space, "reports")
+    after = births(space, "reports-warehouse-cn-")
+    assert set(after) == set(before)
+    assert not set(after.values()) & set(before.values())
 
 
 def test_a_warehouse_that_fe_does_not_let_go_is_said_and_given_up(space: Space) -> None:
@@ -177,6 +191,10 @@ def test_the_official_operators_warehouse_is_adopted_without_a_restart(space: Sp
         space.write_as("sroperator", made)
     space.wait(lambda: len(lives(space)["pods"]) == 2, "kube", "to have the warehouse's pods")
     before = lives(space)
+    code, told_before = adopt_check(space)
+    assert (code, f"StarRocksWarehouse {space.namespace}/big-reports" in told_before) == (0, True), told_before
+    assert "StatefulSet big-reports-warehouse-cn: no pod restarts" in told_before
+    assert f"metadata.finalizers: ['{PROTECTION}'] → absent" in told_before, told_before
     space.patch(KIND, "big-reports", {"metadata": {"annotations": {"starrocks.com/ignored": None}}})
     ready(space, "big-reports")
     assert lives(space) == before

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import (
     Children,
     ComputeRow,
+    Configuration,
     FrontendAnswer,
     FrontendRow,
     FrontendView,
@@ -228,6 +230,14 @@ class World:
         for item in self.decide().apply.get("fe", ()):
             if item["kind"] == "ConfigMap":
                 self.put(applied(item))
+
+    def configured(self, files: Mapping[str, Configuration]) -> None:
+        """As if its frontends had always had this file, from a ConfigMap of their owner's."""
+        self.observed_extras["configurations"] = files
+        if files:
+            self.raw["spec"]["starRocksFeSpec"]["configMapInfo"] = {"configMapName": "files", "resolveKey": "fe.conf"}
+            self.remove("StatefulSet", "sample-fe")
+        self.settle()
 
     def settle(self) -> None:
         """Apply what is due, as the API server would, until nothing is."""

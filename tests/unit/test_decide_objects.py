@@ -17,9 +17,9 @@ from starrocks_operator.decision import Context
 from starrocks_operator.model import MalformedClusterError, StarRocksCluster
 from starrocks_operator.observed import Children, Configuration, FrontendView, ObjectKey, Observed
 from starrocks_operator.status import status_of
+from tests.samples import CLUSTERS
 from tests.unit.membership_world import NOW, World, applied, at, manifest
-
-SAMPLES = sorted(path for path in Path("crds/samples").glob("*.yaml") if path.stem != "seed-001")
+from tests.unit.roll_world import RollWorld
 
 
 def kinds(world: World) -> dict[str, list[str]]:
@@ -208,7 +208,11 @@ def test_missing_references_are_said_and_stop_nothing() -> None:
 
 def test_ports_come_from_the_configuration() -> None:
     world = World()
-    world.observed_extras = {"configurations": {"be": Configuration(properties={"heartbeat_service_port": "19050"})}}
+    world.raw["spec"]["starRocksBeSpec"]["configMapInfo"] = {"configMapName": "mine", "resolveKey": "be.conf"}
+    file = Configuration(properties={"heartbeat_service_port": "19050"}, digest="1")
+    world.observed_extras = {"configurations": {"be": file}}
+    del world.objects["StatefulSet", "sample-be"]
+    world.settle()
     del world.backends[0]
     world.look()
     step = world.decide().step
@@ -267,10 +271,18 @@ def test_the_context_survives_the_way_through_the_play_file() -> None:
     assert Context.parse(context.document()) == context
 
 
-# Nothing that the API server accepts makes decide or status raise.
+# Nothing that the API server accepts makes decide or status raise, or take all memory.
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_more_replicas_than_anybody_has_are_counted_by_nobody() -> None:
+    raw = copy.deepcopy(EVERYTHING)
+    raw["metadata"] |= {"name": "sample", "namespace": "default", "uid": "uid-odd", "generation": 1}
+    for component in ("starRocksFeSpec", "starRocksBeSpec", "starRocksCnSpec"):
+        raw["spec"][component]["replicas"] = 2**31
+    survives(raw, WORLD)
+
+
+@pytest.mark.parametrize("sample", CLUSTERS, ids=lambda path: path.name)
 def test_every_sample_is_decided_on(sample: Path) -> None:
     for raw in yaml.safe_load_all(sample.read_text()):
         if raw and raw.get("kind") == "StarRocksCluster":
@@ -296,7 +308,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 EVERYTHING = next(
     raw
-    for path in SAMPLES
+    for path in CLUSTERS
     if path.name == "everything.yaml"
     for raw in yaml.safe_load_all(path.read_text())
     if raw and raw.get("kind") == "StarRocksCluster"
@@ -359,32 +371,23 @@ def test_what_is_accepted_and_not_done_is_said_beside_ready() -> None:
     assert ready["message"].endswith("disasterRecovery is accepted and not acted upon yet.")
 
 
-def waiting_for_rollout() -> World:
-    world = World()
-    world.raw["spec"]["waitForFullRollout"] = True
-    world.settle()
-    for component in ("fe", "be"):
-        world.raw["spec"][f"starRocks{component.title()}Spec"]["image"] = f"starrocks/{component}-ubuntu:3.5.6"
-    return world
-
-
 def test_backends_wait_for_the_whole_rollout_of_frontends_if_asked_to() -> None:
-    world = waiting_for_rollout()
-    assert list(kinds(world)) == ["fe"]
-    world.settle()  # the frontends' new template is written, their pods are replaced one by one
-    stateful_set = world.get("StatefulSet", "sample-fe")
-    stateful_set["status"]["updateRevision"] = "new"
-    for ordinal in (2, 1, 0):
-        assert set(world.decide().held) == {"be", "cn"}
-        assert "rolled out (waitForFullRollout)" in world.decide().waits[0]
-        assert kinds(world) == {}
-        world.get("Pod", f"sample-fe-{ordinal}")["metadata"]["labels"]["controller-revision-hash"] = "new"
+    world = RollWorld().label("fe", "be")
+    world.raw["spec"]["waitForFullRollout"] = True
+    while len(world.order) < 3:
+        decision = world.turn()
+        assert {"be", "cn"} <= set(decision.held)
+        assert "rolled out (waitForFullRollout)" in decision.waits[0]
+        assert "be" not in decision.apply
+    assert world.order == ["sample-fe-2", "sample-fe-1", "sample-fe-0"]
+    world.turn()
     assert kinds(world) == {"be": ["StatefulSet/sample-be"]}
 
 
 def test_an_unready_frontend_is_not_rolled_out() -> None:
-    world = waiting_for_rollout()
-    world.settle()
+    world = RollWorld()
+    world.raw["spec"]["waitForFullRollout"] = True
+    world.label("be")
     world.get("Pod", "sample-fe-0")["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
     assert kinds(world) == {}
     world.raw["spec"]["waitForFullRollout"] = False

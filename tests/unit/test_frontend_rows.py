@@ -168,7 +168,7 @@ def test_each_steps_statement(asked: Step, statement: str) -> None:
 
 
 def test_every_kind_of_step_is_a_statement_or_a_deed() -> None:
-    facts = {"id": "1", "to": "x"}
+    facts = {"id": "1", "to": "x", "list": "BACKEND"}
     for kind in StepKind:
         target = "key" if kind in {*SETTING_STEPS, StepKind.DROP_WAREHOUSE} else BACKEND
         assert kind in KUBERNETES_STEPS | ACCOUNT_STEPS or statement_of(step(kind, target, **facts))

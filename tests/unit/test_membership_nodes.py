@@ -486,8 +486,7 @@ def test_a_compute_node_that_a_human_shut_off_stays_so() -> None:
 
 def test_backends_of_shared_data_go_without_a_decommission() -> None:
     world = World()
-    world.observed_extras["configurations"] = {"fe": Configuration(properties={"run_mode": "shared_data"})}
-    world.settle()
+    world.configured({"fe": Configuration(properties={"run_mode": "shared_data"})})
     world.raw["spec"]["starRocksBeSpec"]["replicas"] = 2
     step = record(world).step
     assert step is not None

@@ -9,10 +9,7 @@ import yaml
 from starrocks_operator.model import Key, MalformedClusterError, StarRocksCluster
 from starrocks_operator.model.quantity import parse_quantity
 from tests.rule_cases import BROKEN, document
-
-SAMPLES = sorted(
-    path for path in (Path(__file__).parents[2] / "crds" / "samples").glob("*.yaml") if path.stem != "seed-001"
-)
+from tests.samples import CLUSTERS
 
 
 def _with_text_quantities(value: Any) -> Any:
@@ -27,7 +24,7 @@ def _with_text_quantities(value: Any) -> Any:
     }
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("sample", CLUSTERS, ids=lambda path: path.stem)
 def test_a_sample_survives_the_round_trip(sample: Path) -> None:
     raw = yaml.safe_load(sample.read_text())
     assert StarRocksCluster.parse(raw).to_dict() == _with_text_quantities(raw)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from starrocks_operator.objects.metadata import APPLIED_HASH, PROFILE, TEMPLATE_HASH, content_hash
+from starrocks_operator.objects.metadata import APPLIED_HASH, PROFILE, TEMPLATE_HASH, TEMPLATE_SOURCE, content_hash
 from tests.official import BE, CN, FE, PROPERTIES, official_objects
 from tests.unit.object_samples import UID, built, cluster
 
@@ -30,7 +30,8 @@ def test_every_object_is_as_the_official_operator_makes_it() -> None:
     for workload in expected:
         if workload["kind"] == "StatefulSet":  # what we note on it, and not on its pods
             noted = {PROFILE: "upstream", TEMPLATE_HASH: content_hash(workload["spec"]["template"])}
-            workload["metadata"]["annotations"] = noted
+            source = made[f"StatefulSet/{workload['metadata']['name']}"]["metadata"]["annotations"][TEMPLATE_SOURCE]
+            workload["metadata"]["annotations"] = {**noted, TEMPLATE_SOURCE: source}
     assert [without_hash(one) for one in made.values()] == expected
 
 

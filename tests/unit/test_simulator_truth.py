@@ -70,3 +70,26 @@ def test_who_died_and_what_was_marked(told: Told) -> None:
     told.stage.fault("c-be-0", "kill")
     told.stage.after(60)
     assert not told.node("c-be-0")["alive"]
+
+
+def test_what_is_behind_what_was_set_and_who_answers(told: Told) -> None:
+    stage = told.stage
+    stage.running("c", fe=3, be=3).tablets.create_table("db", "t", replication=3, tablets=6, written=True)
+    stage.sql(stage.leader("c"), 'ADMIN SET FRONTEND CONFIG ("tablet_sched_max_scheduling_tablets" = "0")')
+    set_on = [row["settings"] for row in told.lines()[-1]["frontends"]]
+    assert set_on == [{"tablet_sched_max_scheduling_tablets": "0"}] * 3
+    before = told.node("c-be-0")["started"]
+    stage.delete_pod("c-be-0")
+    away = told.node("c-be-0")
+    assert (away["answers"], away["alive"], away["started"], away["behind"], away["lagging"]) == (False, True, 0, 6, 0)
+    stage.after(10)
+    stage.pod("c-be-0")
+    stage.after(30)
+    back = told.node("c-be-0")
+    assert (back["answers"], back["alive"], back["behind"], back["lagging"]) == (True, True, 6, 6)
+    assert back["started"] > before
+    victim = stage.followers("c")[0]
+    stage.fault(victim, "crash")
+    stage.after(60)
+    rows = {row["host"].split(".")[0]: row["settings"] for row in told.lines()[-1]["frontends"]}
+    assert rows[victim] == {}, "a process that starts again has its file's values"

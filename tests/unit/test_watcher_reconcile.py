@@ -36,11 +36,14 @@ from watcher.fleet import Fleet
 from watcher.index import Index
 from watcher.job import Job, Result
 from watcher.looks import Looks, digest
+from watcher.mentions import Mentions
 from watcher.observe import Observer
 from watcher.queue import WorkQueue
 from watcher.reconcile import Reconciler
 from watcher.references import Reader
+from watcher.revisions import Revisions
 from watcher.status_writer import StatusWriter
+from watcher.storage_classes import StorageClasses
 from watcher.trim import trim
 
 NOTHING = Context(profile="safe", components=("fe",), replicas={})
@@ -93,6 +96,9 @@ class World:
                 reader=Reader(self.kube, clock=time.monotonic),
                 looks=self.looks,
                 domain=domain,
+                revisions=Revisions(self.kube),
+                classes=StorageClasses(self.kube, clock=time.monotonic),
+                mentions=Mentions(self.kube),
                 clock=time.monotonic,
             ),
             batch=self.batch,

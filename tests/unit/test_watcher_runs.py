@@ -181,13 +181,14 @@ def test_a_job_carries_what_the_play_needs_and_nothing_else() -> None:
         cluster_raw(),
         decision,
         Children.of([applied_raw("Service", "s"), child_raw("Service", "adopted", "sample")]),
-        settings("--lease-namespace", "op"),
+        settings("--lease-namespace", "op", "--dns-domain", "lake.example"),
     ).document
     assert document["due"] == ["fe"]
     assert document["prune"] == [{"kind": "Service", "name": "old"}]
     assert document["step"]["hash"] == step.hash
     assert document["operator"]["lease"] == {"namespace": "op", "name": "starrocks-operator"}
     assert document["operator"]["identity"].startswith("test_")
+    assert document["operator"]["dns_domain"] == "lake.example"
     assert document["known"] == {"Service/s": "1"}
     assert "password" not in json.dumps(document)
 

@@ -224,7 +224,10 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
         "I2: one-fe-2 was taken away before there was a cluster",
         [stateful_set("fe", 3), shrunk("fe"), stateful_set("fe", 2)],
     ),
-    "a StatefulSet is deleted": ("I2: a StatefulSet is never", [deleted("statefulsets", "one-be", "be")]),
+    "a StatefulSet is deleted": (
+        "I2: a StatefulSet was deleted with its pods",
+        [deleted("statefulsets", "one-be", "be")],
+    ),
     "a volume of a backend": (
         "I5: claim be-data-one-be-2 was deleted, and it is none of a frontend's",
         [truth(GONE), deleted("persistentvolumeclaims", "be-data-one-be-2", "be")],
@@ -241,11 +244,8 @@ WRONG: dict[str, tuple[str, list[Event]]] = {
             deleted("persistentvolumeclaims", CLAIM, "fe", uid=""),
         ],
     ),
-    "the pod of a backend": ("I2: only pods of frontends", [truth(GONE), deleted("pods", "one-be-2", "be")]),
-    "the pod of a follower": (
-        "I1: one-fe-2 is a member and does not lead",
-        [truth(), noted("DeletePod", "one-fe-2"), deleted("pods", "one-fe-2", "fe")],
-    ),
+    "the pod of nobody": ("I2: only pods of members", [truth(GONE), deleted("pods", "other", "be")]),
+    "the pod of a backend, unannounced": ("I8: DeletePod one-be-2", [truth(GONE), deleted("pods", "one-be-2", "be")]),
     "the pod of a leader that cannot be missed": (
         "I1: without one-fe-2, 1 of 3 followers are alive",
         [truth(frontends="DFL"), noted("DeletePod", "one-fe-2"), deleted("pods", "one-fe-2", "fe")],

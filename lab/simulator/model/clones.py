@@ -25,6 +25,7 @@ class Clones:
     def __init__(self, tablets: Tablets) -> None:
         self._tablets = tablets
         self._timer: Timer | None = None
+        self._moved = 0  # in the last round
         self.done = 0
 
     def wake(self) -> None:
@@ -32,9 +33,14 @@ class Clones:
         if self._timer is None and self._work_left():
             self._timer = world.schedule.after(world.timing.clone_round, self._round)
 
-    def pending(self) -> int:
-        live = self._tablets.live_backends()
-        return sum(1 for tablet in self._tablets.tablets.values() if self._wants(tablet, live))
+    def queue(self) -> tuple[int, int]:
+        """How many tablets wait, and how many are worked on."""
+        leader, live = self._tablets.database.leader, self._tablets.live_backends()
+        if leader is None or not _enabled(leader):
+            return 0, 0
+        wanted = sum(1 for tablet in self._tablets.tablets.values() if self._wants(tablet, live))
+        running = min(self._moved, wanted)
+        return wanted - running, running
 
     def _work_left(self) -> bool:
         live = self._tablets.live_backends()
@@ -44,7 +50,7 @@ class Clones:
 
     def _homes(self, tablet: Tablet, live: Live) -> list[int]:
         """Copies that count towards replication_num: on backends that FE sees alive and that stay."""
-        return [node for node in self._tablets.real(tablet) if node in live and not live[node].decommissioned]
+        return [node for node in self._tablets.good(tablet) if node in live and not live[node].decommissioned]
 
     def _wants(self, tablet: Tablet, live: Live) -> bool:
         if tablet.lost or tablet.table.recycled_at is not None:
@@ -63,6 +69,10 @@ class Clones:
                 if self._wants(tablet, live) and self._advance(tablet, live):
                     moved += 1
             self.done += moved
+        self._moved = moved
+        if moved:
+            tablets.loads.noticed()
+            world.on_truth(database)
         self._drop_the_drained()
         if self._work_left():
             timing = world.timing
@@ -77,6 +87,10 @@ class Clones:
             return True
         if not tablets.readable(tablet):
             return False
+        for node in sorted(tablet.lagging):  # what it missed is fetched from a good copy
+            if node in live and not live[node].decommissioned and tablets.answers(live[node]):
+                tablets.caught_up(tablet, node)
+                return True
         target = self._target(tablet, live)
         volume = tablets.volume_of(target) if target is not None else None
         if target is None or volume is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lab.simulator.model import account_commands, config, membership, shows
+from lab.simulator.model import account_commands, config, membership, node_commands, shows
 from lab.simulator.model.facts import Component
 from lab.simulator.model.grammar import Statement
 from lab.simulator.model.outcome import Done, Outcome, Rows, SqlError
@@ -232,23 +232,9 @@ def _most_replicas(call: Call) -> Outcome:
     """Only tables on which one has any privilege are among them; here, root has it on all, and nobody else on any."""
     seen = call.database.tablets.tables if call.session.user == "root" else ()
     tables = [table for table in seen if table.recycled_at is None]
-    most = max((table.replication for table in tables if table.db != call.statement["db"]), default=None)
+    which = min if call.statement["which"].upper() == "MIN" else max
+    most = which((table.replication for table in tables if table.db != call.statement["db"]), default=None)
     return Rows((call.statement["alias"],), ((None if most is None else str(most),),))
-
-
-def _blacklist(call: Call) -> Outcome:
-    """Each frontend has a list of its own, and forgets it when it restarts."""
-    ids = {text.strip() for text in call.statement["ids"].split(",")}
-    if call.statement["verb"].upper() == "ADD":
-        call.process.blacklist |= ids
-    else:
-        call.process.blacklist -= ids
-    return Done()
-
-
-def _show_blacklist(call: Call) -> Outcome:
-    columns = ("ComputeNodeId", "AddBlackListType", "LostConnectionTime", "LostConnectionNumberInPeriod")
-    return Rows(columns, tuple((node_id, "MANUAL", "", "0") for node_id in sorted(call.process.blacklist)))
 
 
 def _done(_call: Call) -> Outcome:
@@ -266,7 +252,7 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "drop_warehouse": _drop_warehouse,
     "decommission": _decommission,
     "cancel_decommission": _cancel_decommission,
-    "create_image": _done,
+    "create_image": node_commands.create_image,
     "show_frontends": _show_frontends,
     "show_backends": _show_nodes(Component.BE),
     "show_compute_nodes": _show_nodes(Component.CN),
@@ -279,8 +265,11 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "set_variable": _set_variable,
     "count_rows": _count_rows,
     "most_replicas": _most_replicas,
-    "blacklist": _blacklist,
-    "show_blacklist": _show_blacklist,
+    "blacklist": node_commands.blacklist,
+    "show_blacklist": node_commands.show_blacklist,
+    "show_backup": node_commands.show_jobs("backup"),
+    "show_restore": node_commands.show_jobs("restore"),
+    "show_databases": node_commands.show_databases,
     "ignored": _done,
     **account_commands.HANDLERS,
 }

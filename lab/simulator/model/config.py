@@ -4,49 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lab.simulator.model.outcome import Rows, SqlError
 from lab.simulator.model.process import FrontendProcess
+from lab.simulator.model.settings import OLD_NAMES, SETTINGS, Setting
 
 if TYPE_CHECKING:
     from lab.simulator.model.database import Database
 
-MUTABLE: Mapping[str, str] = {
-    "tablet_sched_max_scheduling_tablets": "10000",
-    "tablet_sched_max_balancing_tablets": "500",
-    "tablet_sched_slot_num_per_path": "8",
-    "tablet_sched_checker_interval_seconds": "20",
-    "tablet_sched_disable_balance": "false",
-    "tablet_sched_disable_colocate_balance": "false",
-    "drop_backend_after_decommission": "true",
-    "catalog_trash_expire_second": "86400",
-    "heartbeat_timeout_second": "5",
-    "meta_delay_toleration_second": "300",
-}
-_OLD_NAMES = {
-    "disable_balance": "tablet_sched_disable_balance",
-    "disable_colocate_balance": "tablet_sched_disable_colocate_balance",
-    "max_scheduling_tablets": "tablet_sched_max_scheduling_tablets",
-    "max_balancing_tablets": "tablet_sched_max_balancing_tablets",
-}
-_ALIAS_OF = {new: old for old, new in _OLD_NAMES.items()}
 _PAIR = re.compile(r"[\"']([^\"']+)[\"']\s*=\s*[\"']([^\"']*)[\"']")
+_COLUMNS = ("Key", "AliasNames", "Value", "Type", "IsMutable", "Comment")
 
 
 def value(process: FrontendProcess, key: str) -> str:
-    return process.config.get(key) or process.facts.conf.get(key) or MUTABLE.get(key, "")
+    return process.config.get(key) or configured(process, key)
+
+
+def configured(process: FrontendProcess, key: str) -> str:
+    """What the process began with: its file, by the key's name or its old one, or the release's default."""
+    setting = SETTINGS.get(key)
+    alias = process.facts.conf.get(setting.alias, "") if setting is not None and setting.alias else ""
+    return process.facts.conf.get(key) or alias or (setting.default if setting is not None else "")
+
+
+def overridden(process: FrontendProcess) -> Mapping[str, str]:
+    """What ADMIN SET has made different from that."""
+    return {key: text for key, text in sorted(process.config.items()) if text != configured(process, key)}
 
 
 def admin_set(database: Database, pairs: str) -> None:
     """The leader first, then every registered frontend; one that is down makes an error, and the others are changed."""
-    wanted = {_OLD_NAMES.get(key, key): text for key, text in _PAIR.findall(pairs)}
+    wanted = {OLD_NAMES.get(key, key): text for key, text in _PAIR.findall(pairs)}
     if not wanted:
         raise SqlError("Empty properties")
-    for key in wanted:
-        if key not in MUTABLE:
+    for key, text in wanted.items():
+        if key not in SETTINGS or not SETTINGS[key].mutable:
             raise SqlError(f"Config '{key}' does not exist or is not mutable", 5102)
+        if not _fits(SETTINGS[key], text):
+            raise SqlError(f"Set config failed: invalid value '{text}' of {SETTINGS[key].kind} {key}", 5101)
     failed = []
     for row in database.state.frontends:
         process = database.attached.get(row.name)
@@ -55,15 +52,23 @@ def admin_set(database: Database, pairs: str) -> None:
         else:
             failed.append(f"set config for fe[{row.host}] failed: connection refused;")
     database.tablets.wake()
+    database.world.on_truth(database)
     if failed:
         raise SqlError(f"Set config failed: {' '.join(failed)}", 5101)
 
 
+def _fits(setting: Setting, text: str) -> bool:
+    if setting.kind == "boolean":
+        return text.lower() in ("true", "false")
+    return setting.kind not in ("int", "long", "short") or re.fullmatch(r"-?\d+", text.strip()) is not None
+
+
 def admin_show(process: FrontendProcess, like: str) -> Rows:
+    """The answering frontend's own values; a key is found by its old name, too."""
     pattern = like.replace("%", "*").replace("_", "?")
     rows = []
-    for key in sorted(MUTABLE):
-        alias = _ALIAS_OF.get(key, "")
-        if fnmatch(key, pattern) or (alias and fnmatch(alias, pattern)):
-            rows.append((key, f"[{alias}]", value(process, key), "string", "true", ""))
-    return Rows(("Key", "AliasNames", "Value", "Type", "IsMutable", "Comment"), tuple(rows))
+    for key, setting in sorted(SETTINGS.items()):
+        if fnmatchcase(key, pattern) or (setting.alias and fnmatchcase(setting.alias, pattern)):
+            mutable = "true" if setting.mutable else "false"
+            rows.append((key, f"[{setting.alias}]", value(process, key), setting.kind, mutable, setting.comment))
+    return Rows(_COLUMNS, tuple(rows))

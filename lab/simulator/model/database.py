@@ -10,15 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lab.simulator.model.backups import Backups
 from lab.simulator.model.facts import ClusterKey
 from lab.simulator.model.heartbeat import Heartbeats, RowKey
-from lab.simulator.model.journal import Journal
 from lab.simulator.model.membership import without_node
 from lab.simulator.model.outcome import QuorumLostError
 from lab.simulator.model.process import FrontendProcess
+from lab.simulator.model.replay import Replayed
 from lab.simulator.model.rows import Change, FrontendRow, State
 from lab.simulator.model.schedule import Timer
 from lab.simulator.model.tablet import Tablets
+from lab.simulator.model.upgrade import Versions
 from lab.simulator.model.version import Features
 from lab.simulator.model.volume import Meta
 
@@ -33,31 +35,23 @@ def majority(size: int) -> int:
     return size // 2 + 1
 
 
-class Database:
+class Database(Replayed):
     def __init__(self, world: World, cluster: ClusterKey, cluster_id: int) -> None:
-        self.world = world
+        super().__init__(world)
         self.cluster = cluster
         self.cluster_id = cluster_id
-        self._journal = Journal(world.now)
         self.group: dict[str, bool] = {}  # members that have joined: name -> electable
         self.removed: set[str] = set()
         self.attached: dict[str, FrontendProcess] = {}
-        self.leader: FrontendProcess | None = None
-        self.tenure: Heartbeats | None = None
         self.tablets = Tablets(self)
+        self.versions = Versions(self)
+        self.backups = Backups(self)
         self.shared_data = False
         self.running_queries: dict[int, int] = {}  # by node id, set from outside
         self.joining: set[str] = set()  # joined and not yet alive: not counted, until the leader changes
-        self._beats = 0  # heartbeats journalled before this tenure
-        self._last_tick: float | None = None
         self._election: Timer | None = None
         self._failing: Timer | None = None
         self._silence: Timer | None = None
-
-    @property
-    def state(self) -> State:
-        """As the leader has it."""
-        return self._journal.state
 
     @property
     def features(self) -> Features:
@@ -180,6 +174,7 @@ class Database:
         least = min(process.faults.lag for process in candidates)
         candidates = sorted((p for p in candidates if p.faults.lag == least), key=lambda p: p.name)
         self.leader = self.world.random.choice(candidates)
+        self.versions.led_by(self.leader)
         self.world.on_truth(self)
         self.joining.clear()  # the leniency towards joining members was the old leader's
         self.tenure = Heartbeats(self, self.world.now)
@@ -192,16 +187,12 @@ class Database:
         self.reassess()
 
     def _lose_leader(self) -> None:
-        now = self.world.now
-        if self.tenure is not None:
-            self._beats += self.tenure.ticks(now)
-            self._last_tick = self.tenure.last_tick(now) or self._last_tick
-        self.leader = self.tenure = None
+        self.tenure_over()
         self.world.on_truth(self)
         for timer in ("_failing", "_silence"):
             self._cancel(timer)
         for process in self.attached.values():
-            process.leaderless_since = now
+            process.leaderless_since = self.world.now
 
     def _leader_exits(self) -> None:
         """A journal write failed for want of acknowledgements: fatal for the leader's process."""
@@ -265,29 +256,6 @@ class Database:
         """The row goes, and with it every copy that FE had counted on it. consented: its owner named that loss."""
         self.write(lambda state: without_node(state, node_id))
         self.tablets.forget_node(node_id, consented=consented)
-
-    def journal_id(self, at: float) -> int:
-        return self._journal.entries + self._beats + (self.tenure.ticks(at) if self.tenure is not None else 0)
-
-    def last_tick(self, at: float) -> float | None:
-        tick = self.tenure.last_tick(at) if self.tenure is not None else None
-        return tick if tick is not None else self._last_tick
-
-    def seen_at(self, process: FrontendProcess) -> float:
-        """Up to which moment this frontend's own copy of the state reaches."""
-        now = self.world.now
-        if process is self.leader:
-            return now
-        ends = [moment for moment in (process.leaderless_since, process.removed_at) if moment is not None]
-        reached = now - self.world.timing.replication_lag
-        if process.faults.lag:
-            reached = max(reached - process.faults.lag, process.faults.lag_since)
-        return min([reached, *ends])
-
-    def view(self, process: FrontendProcess) -> State:
-        if process is self.leader:
-            return self.state
-        return self._journal.at(self.seen_at(process))
 
     # -- helpers of this file ----------------------------------------------------------------------------------
 

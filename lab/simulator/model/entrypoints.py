@@ -19,11 +19,19 @@ _NOUN = {Component.BE: "BACKEND", Component.CN: "COMPUTE NODE"}
 
 
 def script_for(container: Container) -> Script:
+    if container.facts.broken:
+        return _broken(container)
     if container.facts.component is not Component.FE:
         return _node_script(container)
     if container.facts.entrypoint is Entrypoint.SAFE:
         return _safe_frontend_script(container)
     return _image_frontend_script(container)
+
+
+def _broken(container: Container) -> Script:
+    yield container.world.timing.start_process
+    container.exit_reason = "the process does not start: its image or its configuration is broken"
+    return 1
 
 
 def ask(container: Container, process: FrontendProcess | None, sql: str) -> Outcome | None:

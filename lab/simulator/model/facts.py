@@ -92,5 +92,10 @@ class PodFacts:
         return self.port("edit_log_port" if self.component is Component.FE else "heartbeat_service_port")
 
     @property
+    def broken(self) -> bool:
+        """A process that cannot start, by its image (a tag with `-broken`) or by its file (`crash_on_start = true`)."""
+        return "-broken" in self.version or self.conf.get("crash_on_start", "").lower() == "true"
+
+    @property
     def shared_data(self) -> bool:
         return "shared_data" in self.conf.get("run_mode", "")

@@ -41,6 +41,8 @@ def _rejoin(container: Container, process: FrontendProcess) -> str:
         return "current node is not added to the cluster, will exit"
     if (meta.run_mode == "shared_data") != facts.shared_data:
         return f"run_mode is not the {meta.run_mode} of the metadata, will exit"
+    if refusal := database.versions.refusal(process):
+        return refusal
     if (meta.host, meta.edit_log_port) != (facts.member_host, facts.member_port):
         process.waiting = f"this frontend is {meta.host}:{meta.edit_log_port} in its metadata and does not serve"
         return ""

@@ -92,14 +92,17 @@ _TABLE: tuple[tuple[str, str, Where, tuple[str, ...]], ...] = (
     ("count_rows", r"SELECT COUNT ?\( ?\* ?\) FROM (?P<db>\w+)\.(?P<table>\w+)", Where.LOCAL, ()),
     (
         "blacklist",
-        r"(?P<verb>ADD|DELETE) COMPUTE NODE BLACKLIST (?P<ids>\d+(?:\s*,\s*\d+)*)",
+        r"(?P<verb>ADD|DELETE) (?P<what>BACKEND|COMPUTE NODE) BLACKLIST (?P<ids>\d+(?:\s*,\s*\d+)*)",
         Where.LOCAL,
         _BLACKLIST,
     ),
-    ("show_blacklist", r"SHOW COMPUTE NODE BLACKLIST", Where.LOCAL, _BLACKLIST),
+    ("show_blacklist", r"SHOW (?P<what>BACKEND|COMPUTE NODE) BLACKLIST", Where.LOCAL, _BLACKLIST),
+    ("show_backup", r"SHOW BACKUP(?: (?:FROM|IN) (?P<db>\w+))?", Where.LEADER, ()),
+    ("show_restore", r"SHOW RESTORE(?: (?:FROM|IN) (?P<db>\w+))?", Where.LOCAL, ()),
+    ("show_databases", r"SHOW DATABASES", Where.LOCAL, ()),
     (
         "most_replicas",
-        r"SELECT MAX ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
+        r"SELECT (?P<which>MAX|MIN) ?\( ?REPLICATION_NUM ?\) AS (?P<alias>\w+) FROM information_schema\.partitions_meta"
         r"(?: WHERE DB_NAME <> '(?P<db>\w+)')?",
         Where.LOCAL,
         (),
@@ -131,7 +134,7 @@ def parse(sql: str, features: Features) -> Statement:
         statement = Statement(kind, where, privileges, found.groupdict())
         if kind == "transfer_leader" and not features.transfer_leader:
             break
-        if kind.endswith("blacklist") and not features.compute_node_blacklist:
+        if kind.endswith("blacklist") and not _has_blacklist(statement["what"], features):
             break
         if statement["clause"] and not features.warehouse_clause:
             break
@@ -139,6 +142,10 @@ def parse(sql: str, features: Features) -> Statement:
             return Statement(kind, Where.LEADER, privileges, found.groupdict())
         return statement
     raise syntax_error(sql)
+
+
+def _has_blacklist(what: str, features: Features) -> bool:
+    return features.backend_blacklist if what.upper() == "BACKEND" else features.compute_node_blacklist
 
 
 _PASSWORDS = re.compile(

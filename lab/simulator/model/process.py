@@ -38,7 +38,7 @@ class FrontendProcess:
     volume: Volume
     started: float
     config: dict[str, str] = field(default_factory=dict)  # ADMIN SET: in memory, gone with the process
-    blacklist: set[str] = field(default_factory=set)  # compute nodes without queries from here: in memory, too
+    blacklist: set[str] = field(default_factory=set)  # nodes without queries from here, by id: in memory, too
     database: Database | None = None
     name: str = ""
     serving: bool = False  # ports open
@@ -47,6 +47,7 @@ class FrontendProcess:
     removed_at: float | None = None  # dropped while alive: serves old reads until it stops
     leaderless_since: float | None = None
     waiting: str = ""
+    images: int = 0  # written as a leader, since it started
     gone: bool = False
 
     @property

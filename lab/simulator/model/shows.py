@@ -11,6 +11,7 @@ from lab.simulator.model.facts import Component
 from lab.simulator.model.outcome import Cell, Rows, SqlError
 from lab.simulator.model.process import FrontendProcess
 from lab.simulator.model.rows import FrontendRow, NodeRow, State
+from lab.simulator.model.tablet_shows import cluster_balance, statistic, statistic_of
 from lab.simulator.model.version import Features
 
 if TYPE_CHECKING:
@@ -119,11 +120,11 @@ def show_proc(database: Database, asked: FrontendProcess, features: Features, pa
         kind = Component.BE if path == "/backends" else Component.CN
         return show_nodes(database, state, kind, features, until)
     if path == "/statistic":
-        return database.tablets.statistic()
+        return statistic(database.tablets)
     if path.startswith("/statistic/"):
-        return database.tablets.statistic_of(path.removeprefix("/statistic/"))
+        return statistic_of(database.tablets, path.removeprefix("/statistic/"))
     if path == "/cluster_balance":
-        return database.tablets.cluster_balance()
+        return cluster_balance(database.tablets)
     raise SqlError(f"Unknown proc node path: {path}. msg: No such node")
 
 

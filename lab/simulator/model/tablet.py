@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lab.simulator.model.clones import Clones
-from lab.simulator.model.columns import STATISTIC
 from lab.simulator.model.facts import Component
+from lab.simulator.model.loads import Loads
 from lab.simulator.model.outcome import Rows, SqlError
 from lab.simulator.model.rows import NodeRow
 from lab.simulator.model.volume import Volume
@@ -28,6 +28,8 @@ class Table:
     replication: int
     tablet_gb: float
     recycled_at: float | None = None  # dropped, and kept in the recycle bin
+    written: bool = False  # loads come in all the time
+    trouble: str = ""  # the mark that its present state has earned
 
     @property
     def full_name(self) -> str:
@@ -39,6 +41,7 @@ class Tablet:
     tablet_id: int
     table: Table
     copies: dict[int, Volume] = field(default_factory=dict)  # backend id -> the disk
+    lagging: set[int] = field(default_factory=set)  # backends whose copy has missed a load
     lost: bool = False
     given_up: bool = False  # its owner named the loss of what was on its last backend
 
@@ -49,8 +52,10 @@ class Tablets:
         self.tables: list[Table] = []
         self.tablets: dict[int, Tablet] = {}
         self.capacity_gb: dict[int, float] = {}  # by backend id, where it is not the default
-        self._clones = Clones(self)
+        self.clones = Clones(self)
+        self.loads = Loads(self)
         self._per_node: Counter[int] = Counter()
+        self._lagging: Counter[int] = Counter()
         self._gigabytes: defaultdict[int, float] = defaultdict(float)
         self._next_id = 20001
 
@@ -66,6 +71,7 @@ class Tablets:
 
     def take(self, tablet: Tablet, node_id: int) -> None:
         volume = tablet.copies.pop(node_id, None)
+        self.caught_up(tablet, node_id)
         if volume is not None:
             self._per_node[node_id] -= 1
             self._gigabytes[node_id] -= tablet.table.tablet_gb
@@ -73,15 +79,30 @@ class Tablets:
             if not self._per_node[node_id]:
                 self.database.world.on_truth(self.database)
 
+    def fell_behind(self, tablet: Tablet, node_id: int) -> None:
+        """A load went past this copy."""
+        tablet.lagging.add(node_id)
+        self._lagging[node_id] += 1
+
+    def caught_up(self, tablet: Tablet, node_id: int) -> None:
+        """The copy is repaired, or gone."""
+        if node_id in tablet.lagging:
+            tablet.lagging.discard(node_id)
+            self._lagging[node_id] -= 1
+
     def real(self, tablet: Tablet) -> list[int]:
         """The backends that FE knows and whose disks still hold this tablet."""
         mark = (self.database.cluster_id, tablet.tablet_id)
         return [node_id for node_id, volume in tablet.copies.items() if mark in volume.copies]
 
+    def good(self, tablet: Tablet) -> list[int]:
+        """Those of them that have missed no load."""
+        return [node_id for node_id in self.real(tablet) if node_id not in tablet.lagging]
+
     def readable(self, tablet: Tablet) -> list[int]:
         """Backends that would really answer a query for it, whatever FE still believes."""
         state = self.database.state
-        rows = [(node_id, state.node(node_id)) for node_id in self.real(tablet)]
+        rows = [(node_id, state.node(node_id)) for node_id in self.good(tablet)]
         return [node_id for node_id, row in rows if row is not None and self.answers(row)]
 
     def answers(self, row: NodeRow) -> bool:
@@ -112,27 +133,32 @@ class Tablets:
     def copies_lost(self) -> None:
         """Some disk or row went: see whether it held the last copy of anything."""
         for tablet in self.tablets.values():
-            if not tablet.lost and not self.real(tablet):
+            if not tablet.lost and not self.good(tablet):
                 tablet.lost = True
                 if tablet.table.recycled_at is None:
-                    text = f"tablet {tablet.tablet_id} of {tablet.table.full_name} has no copy left"
+                    left = "only copies that missed loads" if tablet.copies else "no copy left"
+                    text = f"tablet {tablet.tablet_id} of {tablet.table.full_name} has {left}"
                     world = self.database.world
                     world.mark("tablet-lost", self.database, text, loss=True, consented=tablet.given_up)
         self.wake()
 
     def wake(self) -> None:
-        self._clones.wake()
+        self.clones.wake()
+        self.loads.noticed()
 
     # -- tables ------------------------------------------------------------------------------------------------
 
-    def create_table(self, db: str, name: str, *, replication: int, tablets: int, tablet_gb: float = 1.0) -> Table:
+    def create_table(
+        self, db: str, name: str, *, replication: int, tablets: int, tablet_gb: float = 1.0, written: bool = False
+    ) -> Table:
+        """written: loads come in all the time, so that a backend that is down misses some."""
         targets = {row.node_id: row for row in self.live_backends().values() if not row.decommissioned}
         if len(targets) < replication:
             raise SqlError(
                 "Table replication num should be less than or equal to the number of available BE nodes "
                 f"({len(targets)})."
             )
-        table = Table(db=db, name=name, replication=replication, tablet_gb=tablet_gb)
+        table = Table(db=db, name=name, replication=replication, tablet_gb=tablet_gb, written=written)
         self.tables.append(table)
         for _ in range(tablets):
             tablet = Tablet(tablet_id=self._next_id, table=table)
@@ -142,14 +168,17 @@ class Tablets:
                 volume = self.volume_of(targets[node_id])
                 if volume is not None:
                     self.put(tablet, node_id, volume)
+        self.loads.noticed()
         return table
 
-    def drop_table(self, db: str, name: str) -> None:
+    def table(self, db: str, name: str) -> Table:
         for table in self.tables:
             if (table.db, table.name, table.recycled_at) == (db, name, None):
-                table.recycled_at = self.database.world.now
-                return
+                return table
         raise SqlError(f"Unknown table '{db}.{name}'", 5502)
+
+    def drop_table(self, db: str, name: str) -> None:
+        self.table(db, name).recycled_at = self.database.world.now
 
     def empty_recycle_bin(self) -> None:
         for tablet_id, tablet in list(self.tablets.items()):
@@ -205,56 +234,23 @@ class Tablets:
                     f"{table.full_name} requires {table.replication} replicas."
                 )
 
-    # -- what FE shows -----------------------------------------------------------------------------------------
+    # -- what FE counts ---------------------------------------------------------------------------------------------
 
     def usage(self, node_id: int) -> tuple[int, float, float]:
         """Tablets, gigabytes used and gigabytes in all of one backend."""
         return self.count(node_id), self._gigabytes[node_id], self.capacity_gb.get(node_id, 1000.0)
 
     def unhealthy(self, tablet: Tablet) -> bool:
+        """As FE counts: too few copies on backends that it sees alive, or some that missed a load."""
         live = self.live_backends()
-        return sum(1 for node_id in self.real(tablet) if node_id in live) < tablet.table.replication
+        return sum(1 for node_id in self.good(tablet) if node_id in live) < tablet.table.replication
 
-    def _sums(self, tablets: list[Tablet], tables: int) -> tuple[str, ...]:
-        unhealthy = sum(1 for tablet in tablets if self.unhealthy(tablet))
-        replicas = sum(len(tablet.copies) for tablet in tablets)
-        numbers = (tables, tables, tables, len(tablets), replicas, unhealthy, 0, self._clones.pending(), 0)
-        return tuple(str(number) for number in numbers)
+    def lagging(self, node_id: int) -> int:
+        """Tablets whose copy there has missed a load."""
+        return self._lagging[node_id]
 
-    def _databases(self) -> list[str]:
-        return sorted({table.db for table in self.tables if table.recycled_at is None})
-
-    def _of_db(self, db: str) -> list[Tablet]:
-        return [t for t in self.tablets.values() if t.table.db == db and t.table.recycled_at is None]
-
-    def statistic(self) -> Rows:
-        names, rows = self._databases(), []
-        for number, db in enumerate(names):
-            tables = sum(1 for table in self.tables if table.db == db and table.recycled_at is None)
-            rows.append((str(10001 + number), db, *self._sums(self._of_db(db), tables)))
-        every = [tablet for db in names for tablet in self._of_db(db)]
-        live_tables = sum(1 for table in self.tables if table.recycled_at is None)
-        rows.append(("Total", str(len(names)), *self._sums(every, live_tables)))
-        return Rows(STATISTIC, tuple(rows))
-
-    def statistic_of(self, number: str) -> Rows:
-        names = self._databases()
-        index = int(number) - 10001 if number.isdigit() else -1
-        if not 0 <= index < len(names):
-            raise SqlError(f"Invalid db id: {number}")
-        bad = [t.tablet_id for t in self._of_db(names[index]) if self.unhealthy(t)]
-        columns = ("UnhealthyTablets", "InconsistentTablets", "CloningTablets", "ErrorStateTablets")
-        return Rows(columns, ((str(bad), "[]", "[]", "[]"),))
-
-    def cluster_balance(self) -> Rows:
-        pending = str(self._clones.pending())
-        numbers = {
-            "cluster_load_stat": "1",
-            "working_slots": str(len(self.live_backends())),
-            "sched_stat": "1",
-            "priority_repair": "0",
-            "pending_tablets": pending,
-            "running_tablets": "0",
-            "history_tablets": str(self._clones.done),
-        }
-        return Rows(("Item", "Number"), tuple(numbers.items()))
+    def behind(self, node_id: int) -> int:
+        """Tablets whose copy there is of no use just now: it missed a load, or the backend does not answer."""
+        row = self.database.state.node(node_id)
+        away = row is not None and not self.answers(row)
+        return self.count(node_id) if away else self._lagging[node_id]

@@ -33,5 +33,7 @@ class Timing:
     restart_reset: float = 600.0
     tablet_check: float = 20.0
     clone_round: float = 2.0
+    load_interval: float = 1.0  # between two loads into a table that is written all the time
     decommission_poll: float = 10.0
     graceful_stop: float = 5.0
+    write_image: float = 3.0  # from CREATE IMAGE until the others have it

@@ -21,6 +21,7 @@ class Features:
     transfer_leader: bool = False
     statistics_tables_block: bool = True
     force_drop_of_recycled: bool = False
+    backend_blacklist: bool = True
     compute_node_blacklist: bool = False
     extra_columns: tuple[str, ...] = ()
 
@@ -42,6 +43,7 @@ def features(version: str) -> Features:
         warehouse_clause=release >= (3, 5, 0),
         multi_warehouse=version.endswith("-ee"),
         statistics_tables_block=release < (3, 5, 0),
+        backend_blacklist=release >= (3, 3, 0),
         compute_node_blacklist=release >= (4, 0, 0),
     )
 

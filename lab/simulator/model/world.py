@@ -174,6 +174,10 @@ class World:
         for database in self.databases.values():
             if database.tenure is not None:
                 database.tenure.recheck_host(facts.host, facts.address)
+            if database.cluster == facts.cluster:
+                database.versions.check_order()
+                database.tablets.loads.noticed()
+                self.on_truth(database)
 
     # -- names -------------------------------------------------------------------------------------------------
 

@@ -35,6 +35,9 @@ def application(simulator: Simulator) -> web.Application:
             web.post("/nodes/{namespace}/{pod}/{fault}", routes.lay),
             web.post("/tables", routes.create_table),
             web.delete("/tables", routes.drop_table),
+            web.post("/tables/load", routes.load),
+            web.post("/backups", routes.begin_job),
+            web.delete("/backups", routes.end_job),
             web.post("/recycle-bin/empty", routes.empty_recycle_bin),
             web.post("/sql", routes.sql),
             web.post("/halt", routes.lay_halt),
@@ -117,12 +120,34 @@ class _Routes:
             replication=int(body.get("replication", 3)),
             tablets=int(body.get("tablets", 1)),
             tablet_gb=float(body.get("tablet_gb", 1.0)),
+            written=bool(body.get("written", False)),
         )
+        self._simulator.wake()
         return web.json_response({"table": table.full_name})
 
     async def drop_table(self, request: web.Request) -> web.Response:
         body = await _body(request)
         self._database(body).tablets.drop_table(str(body.get("db", "db")), str(body["name"]))
+        return web.json_response({})
+
+    async def load(self, request: web.Request) -> web.Response:
+        """One load into a table: a backend that is away misses it."""
+        body = await _body(request)
+        tablets = self._database(body).tablets
+        tablets.loads.load(tablets.table(str(body.get("db", "db")), str(body["name"])))
+        self._simulator.wake()
+        return web.json_response({})
+
+    async def begin_job(self, request: web.Request) -> web.Response:
+        """A backup or a restore runs until it is ended here."""
+        body = await _body(request)
+        backups = self._database(body).backups
+        backups.begin(str(body.get("db", "db")), str(body.get("name", "snapshot")), str(body.get("kind", "backup")))
+        return web.json_response({})
+
+    async def end_job(self, request: web.Request) -> web.Response:
+        body = await _body(request)
+        self._database(body).backups.end(str(body.get("db", "db")), str(body.get("state", "FINISHED")))
         return web.json_response({})
 
     async def empty_recycle_bin(self, request: web.Request) -> web.Response:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from lab.simulator.model.container import Container
 from lab.simulator.model.facts import Component
+from lab.simulator.model.metrics import frontend_metrics
 from lab.simulator.model.process import FrontendProcess
 from lab.simulator.model.version import full_version
 from lab.simulator.model.world import World
@@ -43,6 +44,8 @@ def _answer(world: World, container: Container, request: web.BaseRequest) -> web
         return web.json_response({"status": "OK", "msg": "To Be Added"})
     if request.path == "/api/bootstrap" and isinstance(process, FrontendProcess):
         return web.json_response(_bootstrap(world, process, with_token="token" in request.query))
+    if request.path == "/metrics" and isinstance(process, FrontendProcess):
+        return web.Response(text=frontend_metrics(process))
     if request.path == "/api/v2/feature" and isinstance(process, FrontendProcess):
         supported = world.options.features(process.facts.version).multi_warehouse
         listed = [{"name": "multi-warehouse", "description": "", "link": ""}] if supported else []

@@ -14,7 +14,7 @@ from lab.simulator.model.container import Container
 from lab.simulator.model.facts import ClusterKey
 from lab.simulator.model.surroundings import named_loss
 from lab.simulator.server.follow import Follower
-from lab.simulator.server.manifest import Raw, facts, password
+from lab.simulator.server.manifest import Raw, configuration, facts, password
 from lab.simulator.server.simulator import Simulator
 from lab.simulator.server.write_back import WriteBack
 
@@ -66,10 +66,11 @@ class Mirror:
         return {key: base64.b64decode(value) for key, value in (found.data or {}).items()}
 
     async def refresh(self, container: Container) -> None:
-        """The kubelet resolves the environment anew at every start of a container."""
+        """The kubelet resolves the environment anew at every start of a container, and a process reads its file."""
         if (raw := self._pods.get(container.facts.uid)) is not None:
             facts = container.facts
-            container.facts = replace(facts, password=await password(raw, facts.component, self))
+            conf = await configuration(raw, facts.component, self, known=facts.conf)
+            container.facts = replace(facts, password=await password(raw, facts.component, self), conf=conf)
 
     async def claim_uid(self, namespace: str, name: str) -> str | None:
         known = self._claims.get((namespace, name))

@@ -97,6 +97,17 @@ async def password(pod: Raw, component: Component, lookup: Lookup) -> str:
     return found.get("MYSQL_PWD", "")
 
 
+async def configuration(pod: Raw, component: Component, lookup: Lookup, *, known: Mapping[str, str]) -> dict[str, str]:
+    """The conf file as a container finds it that starts now: a mounted directory follows its ConfigMap."""
+    container = main_container(pod, component)
+    follows = any(
+        mount["mountPath"].rstrip("/").endswith("/conf") and "subPath" not in mount
+        for mount in container.get("volumeMounts") or []
+    )
+    found = await _configuration(pod, container, component, lookup) if follows else {}
+    return found or dict(known)
+
+
 async def _certificate(pod: Raw, container: Raw, conf: Mapping[str, str], lookup: Lookup) -> str:
     """The keystore that fe.conf names, out of a mounted Secret."""
     path = conf.get("ssl_keystore_location", "")

@@ -60,6 +60,7 @@ def _database(database: Database) -> dict[str, Any]:
                 "alive": row.alive,
                 "decommissioned": row.decommissioned,
                 "tablets": database.tablets.count(row.node_id),
+                "behind": database.tablets.behind(row.node_id),
                 "error": row.error,
             }
             for row in database.state.nodes

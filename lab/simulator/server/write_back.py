@@ -1,4 +1,4 @@
-"""Tells Kubernetes about its pods: readiness and restarts, as annotations that KWOK's stages turn into status."""
+"""Tells Kubernetes about its pods: readiness, restarts and crash loops, as annotations that KWOK's stages play."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from lab.simulator.model.container import Container
 
 _log = logging.getLogger(__name__)
 _READY, _RESTARTS = "lab.starrocks.com/ready", "lab.starrocks.com/restarts"
+_WAITING = "lab.starrocks.com/waiting"
 _WRITERS = 4
+_Shown = tuple[bool, int, str]  # whether it is ready, how often it has started again, why it waits
 
 
 class WriteBack:
@@ -21,7 +23,7 @@ class WriteBack:
     def __init__(self, api: client.CoreV1Api) -> None:
         self.enabled = True
         self._api = api
-        self._known: dict[str, tuple[bool, int]] = {}  # by pod uid: what Kubernetes shows
+        self._known: dict[str, _Shown] = {}  # by pod uid: what Kubernetes shows
         self._wanted: dict[str, Container] = {}
         self._busy: set[str] = set()  # two writes about one pod could overtake each other
         self._something = asyncio.Event()
@@ -32,7 +34,8 @@ class WriteBack:
 
     def remember(self, uid: str, annotations: Mapping[str, str]) -> None:
         restarts = annotations.get(_RESTARTS, "0")
-        self._known[uid] = (annotations.get(_READY) != "false", int(restarts) if restarts.isdigit() else 0)
+        count = int(restarts) if restarts.isdigit() else 0
+        self._known[uid] = (annotations.get(_READY) != "false", count, annotations.get(_WAITING, ""))
 
     def forget(self, uid: str) -> None:
         self._known.pop(uid, None)
@@ -60,11 +63,11 @@ class WriteBack:
             self._something.clear()
 
     async def _write(self, container: Container) -> None:
-        facts, state = container.facts, (container.healthy, container.restarts)
+        facts, state = container.facts, (container.healthy, container.restarts, _waiting(container))
         if container.stopped or self._known.get(facts.uid) in (None, state):
             return
         self._known[facts.uid] = state
-        annotations = {_READY: "true" if state[0] else "false", _RESTARTS: str(state[1])}
+        annotations = {_READY: "true" if state[0] else "false", _RESTARTS: str(state[1]), _WAITING: state[2] or None}
         body = {"metadata": {"uid": facts.uid, "annotations": annotations}}
         try:
             await self._api.patch_namespaced_pod(
@@ -74,3 +77,8 @@ class WriteBack:
         except client.ApiException as error:
             if error.status not in (404, 409):  # gone, or another pod of the same name
                 _log.warning("pod %s could not be annotated: %s", facts.key, error.reason)
+
+
+def _waiting(container: Container) -> str:
+    """The kubelet's word for a container that ends again and again; only where that is what is played."""
+    return "CrashLoopBackOff" if container.facts.broken and container.restarts else ""
