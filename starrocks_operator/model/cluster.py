@@ -57,6 +57,69 @@ class Metadata(Model):
     annotations: StringMap = Field(default_factory=dict)
 
 
+class Resource(Model):
+    """What every resource of ours has: an identity, and a way from the apiserver's form and back."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: Metadata = Metadata()
+
+    @classmethod
+    def parse(cls, raw: Mapping[str, Any]) -> Self:
+        """Read an object as the apiserver gives it. What v1 expands in full never fails here; variables and
+        containers that the CRD has no room to expand may."""
+        try:
+            return cls.model_validate(dict(raw))
+        except ValidationError as failure:
+            metadata = raw.get("metadata") or {}
+            where = "; ".join(
+                f"{'.'.join(str(part) for part in error['loc'])}: {_said(error['msg'])}" for error in failure.errors()
+            )
+            name = f"{metadata.get('namespace')}/{metadata.get('name')}"
+            kind = raw.get("kind") or cls.model_fields["kind"].default
+            message = f"{kind} {name} cannot be read ({where}): correct these fields."
+            raise MalformedClusterError(message) from None
+
+    @property
+    def key(self) -> Key:
+        """Namespace and name."""
+        return Key(self.metadata.namespace, self.metadata.name)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the resource and of all its objects."""
+        return self.metadata.namespace
+
+    @property
+    def name(self) -> str:
+        """The name of the resource, and the prefix of all its objects' names."""
+        return self.metadata.name
+
+    @property
+    def uid(self) -> str:
+        """The identity of this very object: one deleted and made anew has another."""
+        return self.metadata.uid
+
+    @property
+    def generation(self) -> int:
+        """The generation of the spec."""
+        return self.metadata.generation
+
+    @property
+    def annotations(self) -> StringMap:
+        """The annotations of the resource itself."""
+        return self.metadata.annotations
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the apiserver is already deleting it."""
+        return self.metadata.deletion_timestamp is not None
+
+    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """A status in the form in which the resource has it."""
+        return dict(status)
+
+
 class DisasterRecovery(Model):
     """Restore from a cluster snapshot (shared-data clusters only)."""
 
@@ -103,49 +166,17 @@ class StarRocksClusterSpec(Model):
         return {name: spec for name, spec in named if spec is not None}
 
 
-class StarRocksCluster(Model):
+class StarRocksCluster(Resource):
     """One StarRocks cluster: frontends, backends and compute nodes."""
 
-    api_version: str = ""
     kind: str = KIND
-    metadata: Metadata = Metadata()
     spec: StarRocksClusterSpec = StarRocksClusterSpec()
     """The cluster that is wanted."""
     status: StarRocksClusterStatus | None = None
     """The cluster that is there."""
 
-    @classmethod
-    def parse(cls, raw: Mapping[str, Any]) -> Self:
-        """Read an object as the apiserver gives it. What v1 expands in full never fails here; variables and
-        containers that the CRD has no room to expand may."""
-        try:
-            return cls.model_validate(dict(raw))
-        except ValidationError as failure:
-            metadata = raw.get("metadata") or {}
-            where = "; ".join(
-                f"{'.'.join(str(part) for part in error['loc'])}: {_said(error['msg'])}" for error in failure.errors()
-            )
-            name = f"{metadata.get('namespace')}/{metadata.get('name')}"
-            message = f"{raw.get('kind') or KIND} {name} cannot be read ({where}): correct these fields."
-            raise MalformedClusterError(message) from None
-
     def __hash__(self) -> int:
         return hash((self.key, self.uid, self.metadata.resource_version))
-
-    @property
-    def key(self) -> Key:
-        """Namespace and name."""
-        return Key(self.metadata.namespace, self.metadata.name)
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of the cluster and of all its objects."""
-        return self.metadata.namespace
-
-    @property
-    def name(self) -> str:
-        """The name of the cluster, and the prefix of all its objects' names."""
-        return self.metadata.name
 
     @property
     def resource_name(self) -> str:
@@ -162,33 +193,9 @@ class StarRocksCluster(Model):
         """What FE calls the warehouse of its compute nodes; empty: they are in FE's default one."""
         return ""
 
-    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
-        """A status in the form in which the resource has it."""
-        return dict(status)
-
     def broken_rules(self) -> Iterator[Violation]:
         """Every rule that it breaks; for objects older than the rules."""
         yield from violations(self.to_dict())
-
-    @property
-    def uid(self) -> str:
-        """The identity of this very object: a cluster deleted and made anew has another."""
-        return self.metadata.uid
-
-    @property
-    def generation(self) -> int:
-        """The generation of the spec."""
-        return self.metadata.generation
-
-    @property
-    def annotations(self) -> StringMap:
-        """The annotations of the StarRocksCluster itself."""
-        return self.metadata.annotations
-
-    @property
-    def is_deleted(self) -> bool:
-        """Whether the apiserver is already deleting it."""
-        return self.metadata.deletion_timestamp is not None
 
 
 def _said(message: str) -> str:

@@ -6,19 +6,16 @@ and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from starrocks_operator.model import kubernetes as k8s
 from starrocks_operator.model.autoscaling import AutoScalingPolicy
 from starrocks_operator.model.base import MAX_ITEMS, REQUIRED, Keywords, Model
 from starrocks_operator.model.cluster import (
     GROUP,
-    Key,
-    MalformedClusterError,
-    Metadata,
+    Resource,
     StarRocksCluster,
     StarRocksClusterSpec,
 )
@@ -149,61 +146,13 @@ class ComputeNodeGroupStatus(Model):
     """What is accepted and ignored."""
 
 
-class ComputeNodeGroup(Model):
+class ComputeNodeGroup(Resource):
     """Compute nodes for a StarRocks whose frontends are elsewhere."""
 
     api_version: str = GROUP_API
     kind: str = GROUP_KIND
-    metadata: Metadata = Metadata()
     spec: ComputeNodeGroupSpec = ComputeNodeGroupSpec()
     status: ComputeNodeGroupStatus | None = None
-
-    @classmethod
-    def parse(cls, raw: Mapping[str, Any]) -> Self:
-        """Read an object as the apiserver gives it."""
-        try:
-            return cls.model_validate(dict(raw))
-        except ValidationError as failure:
-            metadata = raw.get("metadata") or {}
-            where = "; ".join(
-                f"{'.'.join(str(part) for part in error['loc'])}: {error['msg'].lower()}" for error in failure.errors()
-            )
-            name = f"{metadata.get('namespace')}/{metadata.get('name')}"
-            message = f"{GROUP_KIND} {name} cannot be read ({where}): correct these fields."
-            raise MalformedClusterError(message) from None
-
-    @property
-    def key(self) -> Key:
-        return Key(self.metadata.namespace, self.metadata.name)
-
-    @property
-    def namespace(self) -> str:
-        return self.metadata.namespace
-
-    @property
-    def name(self) -> str:
-        return self.metadata.name
-
-    @property
-    def uid(self) -> str:
-        return self.metadata.uid
-
-    @property
-    def generation(self) -> int:
-        return self.metadata.generation
-
-    @property
-    def annotations(self) -> StringMap:
-        return self.metadata.annotations
-
-    @property
-    def is_deleted(self) -> bool:
-        """Whether it is to go, and waits for its compute nodes to be removed from FE."""
-        return self.metadata.deletion_timestamp is not None
-
-    def written_status(self, status: Mapping[str, Any]) -> dict[str, Any]:
-        """A status in the form in which the resource has it."""
-        return dict(status)
 
     def as_cluster(self) -> StarRocksCluster:
         """The same as a cluster of compute nodes alone, for the builder."""
