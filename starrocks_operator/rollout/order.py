@@ -53,23 +53,18 @@ def turns(
     found = (rolls.get(name) for name in names or ORDER[Direction.SAME])
     open_rolls = [roll for roll in found if roll is not None and roll.method != Method.OWNER and roll.old]
     broken = {
-        (roll.component, target.name)
+        roll.component: [target for target in reversed(roll.old) if is_broken(roll, target, rosters, now)]
         for roll in open_rolls
-        for target in roll.old
-        if is_broken(roll, target, rosters, now)
     }
     led = view is not None and view.leader is not None
     # While somebody leads, a broken frontend waits for its backends' release: it would write metadata for it.
     urgent = open_rolls[:1] if led and direction in (Direction.UPGRADE, Direction.DOWNGRADE) else open_rolls
-    first = [Turn(roll=roll, target=target, broken=True) for roll in urgent for target in reversed(roll.old)]
-    yield from (turn for turn in first if (turn.roll.component, turn.target.name) in broken)
+    for roll in urgent:
+        yield from (Turn(roll=roll, target=target, broken=True) for target in broken.pop(roll.component))
     for roll in open_rolls if names else ():
-        left = list(_in_turn(roll, rosters, view))
-        failing = [target for target in left if (roll.component, target.name) in broken]
-        for target in () if any(roll is each for each in urgent) else failing:
-            yield Turn(roll=roll, target=target, broken=True)
-        for target in left:
-            if target not in failing:
+        yield from (Turn(roll=roll, target=target, broken=True) for target in broken.get(roll.component, ()))
+        for target in _in_turn(roll, rosters, view):
+            if not is_broken(roll, target, rosters, now):
                 yield Turn(roll=roll, target=target, broken=False)
 
 
