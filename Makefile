@@ -110,6 +110,7 @@ crds: deps  ## write crds/ anew from the typed model
 lock: deps  ## renew the lock files (needs uv)
 	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml -o requirements.lock
 	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements-dev.lock
+	sed -n "/^setuptools==/,/sha256.*[^\\]$$/p" requirements-dev.lock > images/operator/build.lock
 
 .PHONY: clean
 clean:  ## remove what was built here (the control plane's cache stays)
