@@ -1,6 +1,6 @@
 """The panels of the dashboard, as a table: what is shown, and by which expressions.
 
-`$sel` stands for the selection of resources, `$pods` for that of StarRocks' pods: whoever looks chooses them above the panels.
+`$sel` is the selection of resources, `$pods` that of StarRocks' pods: whoever looks chooses them above the panels.
 """
 
 from __future__ import annotations
