@@ -56,11 +56,16 @@ adopt-check: deps  ## what would change if this operator took over the StarRocks
 	@$(BIN)/python -m watcher.adopt_check $(CLUSTER)
 
 .PHONY: test
-test: lint unit rehearsal cluster molecule  ## every test
+test: lint unit monitoring rehearsal cluster molecule  ## every test
 
 .PHONY: unit
 unit: deps  ## the pure tests: seconds
 	$(PYTEST) tests/unit -q
+
+.PHONY: monitoring
+monitoring: deps  ## every alert, by Prometheus' own promtool (fetched if it is not there)
+	$(BIN)/python -m lab.monitoring.promtool
+	$(PYTEST) tests/monitoring -q
 
 .PHONY: rehearsal
 rehearsal: deps  ## scale-ins on a virtual clock, with trouble at every turn: two minutes

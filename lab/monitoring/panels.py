@@ -99,27 +99,27 @@ ROWS: dict[str, tuple[Panel, ...]] = {
     "The operator": (
         line("Looks at resources", Query("sum by (result) (rate(@reconciles_total[5m]))", "{{result}}"), unit="ops"),
         line(
-            "Ansible runs",
-            Query("sum by (result) (increase(@ansible_runs_total[5m]))", "{{result}}, in 5 min"),
+            "Ansible runs, in 5 min",
+            Query("sum by (result) (increase(@ansible_runs_total[5m]))", "{{result}}"),
             Query("sum(@ansible_runs_active)", "under way"),
         ),
         line(
             "Durations, 95 %",
             p95("@ansible_run_seconds", "Ansible run"),
-            p95("@frontend_look_seconds", "questions to frontends"),
+            p95("@frontend_look_seconds", "questions to FE"),
             p95("@reconcile_seconds", "decision"),
             unit="s",
         ),
         line(
             "Queue",
-            Query("sum(@queue_depth)", "waiting, planned ones too"),
+            Query("sum(@queue_depth)", "waiting or planned"),
             Query("max(@queue_overdue_seconds)", "overdue (s)"),
         ),
         line("Failures, in 5 min", Query("sum by (reason) (increase(@failures_total[5m]))", "{{reason}}")),
         line(
             "Statements and writes",
             Query("sum(rate(@frontend_statements_total[5m]))", "SQL statements"),
-            Query("sum by (verb) (rate(@api_writes_total[5m]))", "{{verb}} to the API server"),
+            Query("sum by (verb) (rate(@api_writes_total[5m]))", "{{verb}} to the API"),
             unit="ops",
         ),
         line(
