@@ -20,7 +20,7 @@ from lab.stack import ROOT
 
 PICTURE = ROOT / "docs" / "dashboard.svg"
 COLUMN, LINE, GAP, TOP = 46, 26, 6, 34
-COLOURS = ("#73bf69", "#f2cc0c", "#8ab8ff", "#ff780a", "#f2495c", "#b877d9", "#5794f2", "#fade2a", "#96d98d", "#ffa6b0")
+COLOURS = ("#73bf69", "#f2cc0c", "#8ab8ff", "#ff780a", "#f2495c", "#b877d9", "#5794f2", "#37872d", "#96d98d", "#ffa6b0")
 NAMED = {"green": "#299c46", "red": "#d44a3a", "orange": "#e5812c"}
 UNITS = {"s": " s", "ops": "/s", "percentunit": " %", "bytes": " MiB", "short": ""}
 SCALES = {"percentunit": 100.0, "bytes": 1 / 1048576}
@@ -164,7 +164,7 @@ def _line(points: Points, plot: Box, top: float, record: Json, colour: str, *, f
             base = plot.y + plot.h
             if filled:
                 area = f"{stretch[0][0]:.1f},{base:.1f} {path} {stretch[-1][0]:.1f},{base:.1f}"
-                yield f'<polygon points="{area}" fill="{colour}" fill-opacity="0.35"/>'
+                yield f'<polygon points="{area}" fill="{colour}" fill-opacity="0.6"/>'
             yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.3"/>'
             stretch = []
         x = plot.x + plot.w * (at - record["began"]) / length

@@ -76,6 +76,10 @@ class Operators:
             if sample.name == f"starrocks_operator_{metric}" and labels.items() <= sample.labels.items()
         )
 
+    def lines(self, name: str = "first") -> list[str]:
+        """All that /metrics says."""
+        return self._read(name, "metrics").splitlines()
+
     def holder(self) -> str:
         """Who holds the Lease."""
         path = "jsonpath={.spec.holderIdentity}"
