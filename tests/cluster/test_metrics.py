@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.stack import wait_for
-from tests.cluster.clusters import cluster, component
+from tests.cluster.clusters import cluster
 from tests.cluster.operators import Operators
 
 
@@ -37,15 +37,3 @@ def test_a_cluster_is_told_of_until_it_is_gone(operators: Operators) -> None:
     wait_for(lambda: told("info") == 0, what="nothing to be told of it any more")
     left = [line for line in operators.lines() if f'namespace="{space.namespace}"' in line and 'name="one"' in line]
     assert left == []
-
-
-def test_a_spec_that_cannot_be_read_is_told_of(operators: Operators) -> None:
-    space = operators.space
-    operators.start()
-    observers = {**component("fe", 1), "feEnvVars": [{"value": "without a name"}]}
-    space.apply(cluster("bad", fe=1, starRocksFeObserverSpec=observers))
-    about = {"namespace": space.namespace, "name": "bad"}
-    wait_for(
-        lambda: operators.metric("resource_finding", reason="InvalidSpec", **about) == 1, what="the finding to be told"
-    )
-    assert operators.metric("resource_condition", condition="Degraded", **about) == 1
