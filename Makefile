@@ -57,11 +57,16 @@ adopt-check: deps  ## what would change if this operator took over the StarRocks
 	@$(BIN)/python -m watcher.adopt_check $(CLUSTER)
 
 .PHONY: test
-test: lint unit rehearsal cluster molecule  ## every test
+test: lint unit monitoring rehearsal cluster molecule  ## every test
 
 .PHONY: unit
 unit: deps  ## the pure tests: seconds
 	$(PYTEST) tests/unit -n auto
+
+.PHONY: monitoring
+monitoring: deps  ## every alert, by Prometheus' own promtool (fetched if it is not there)
+	$(BIN)/python -m lab.monitoring.promtool
+	$(PYTEST) tests/monitoring -q
 
 .PHONY: rehearsal
 rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at every turn: four minutes
@@ -111,6 +116,7 @@ crds: deps  ## write crds/ anew from the typed model
 lock: deps  ## renew the lock files (needs uv)
 	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml -o requirements.lock
 	uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements-dev.lock
+	sed -n "/^setuptools==/,/sha256.*[^\\]$$/p" requirements-dev.lock > images/operator/build.lock
 
 .PHONY: clean
 clean:  ## remove what was built here (the control plane's cache stays)

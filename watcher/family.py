@@ -73,7 +73,7 @@ def kill_descendants() -> int:
 
 
 def bury() -> None:
-    """For a worker between runs: collect the ended processes that it adopted."""
+    """Collect the ended processes that we adopted, when no child of our own is waited for."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

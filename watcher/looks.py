@@ -45,7 +45,7 @@ class _Subject:
 
 
 class Looks:
-    """`news(key)` is called when a look is over that the cluster should be decided on again."""
+    """`news(key)` is called when a look is over that the cluster should be decided on again, `over(key)` after each."""
 
     def __init__(
         self,
@@ -53,12 +53,13 @@ class Looks:
         *,
         threads: Executor,
         news: Callable[[Key], None],
+        over: Callable[[Key], None] = lambda _: None,
         interval: float,
         settled_interval: float,
         clock: Callable[[], float],
         jitter: Jitter,
     ) -> None:
-        self._look, self._threads, self._news = look, threads, news
+        self._look, self._threads, self._news, self._over = look, threads, news, over
         self._interval, self._settled_interval = interval, settled_interval
         self._clock, self._jitter = clock, jitter
         self._subjects: dict[Key, _Subject] = {}
@@ -175,6 +176,7 @@ class Looks:
                     self._threads, self._look, subject.endpoints, credentials, last, subject.questions
                 )
             LOOKS.labels(outcome=_outcome(view)).inc()
+            self._over(key)
         except Exception as error:  # a look must never end the polling
             FAILURES.labels(reason="LookFailed").inc()
             log.error("could not look", cluster=str(key), error=type(error).__name__, exc_info=True)

@@ -5,6 +5,11 @@ from __future__ import annotations
 from prometheus_client import Counter, Gauge, Histogram
 
 P = "starrocks_operator"
+ONE = [
+    "kind",
+    "namespace",
+    "name",
+]  # a resource; so few lines of each that a fleet of hundreds is nothing to Prometheus
 
 QUEUE_DEPTH = Gauge(f"{P}_queue_depth", "Clusters waiting to be looked at, the planned ones included.")
 QUEUE_OVERDUE = Gauge(f"{P}_queue_overdue_seconds", "How long the oldest waiting cluster has been due.")
@@ -40,3 +45,13 @@ LEADER = Gauge(f"{P}_lease_held", "1 while this process holds the Lease.")
 RIVAL = Gauge(f"{P}_rival_active", "1 while the official operator holds a fresh Lease.")
 INDEXED = Gauge(f"{P}_index_objects", "Objects in the index.")
 BUILD = Gauge(f"{P}_build_info", "Always 1.", ["version"])
+
+RESOURCE = Gauge(f"{P}_resource_info", "Always 1: phase and release of each resource.", [*ONE, "phase", "version"])
+CONDITION = Gauge(
+    f"{P}_resource_condition", "1: the condition is True, 0: False; none: that is unknown.", [*ONE, "condition"]
+)
+FINDING = Gauge(f"{P}_resource_finding", "1 as long as the operator finds this of a resource.", [*ONE, "reason"])
+RESOURCE_MEMBERS = Gauge(f"{P}_resource_members", "Members of each, by kind and state.", [*ONE, "member", "state"])
+RESOURCE_TABLETS = Gauge(f"{P}_resource_leaving_tablets", "Tablets that backends on their way out still have.", ONE)
+FAILED_RUNS = Gauge(f"{P}_resource_failed_runs", "Ansible runs for a resource that failed in a row.", ONE)
+LOOKED = Gauge(f"{P}_resource_looked_at_timestamp_seconds", "When its frontends were asked last.", ONE)

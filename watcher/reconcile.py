@@ -139,7 +139,7 @@ class Reconciler:
             await self._tell(raw, written, status)
             raw = written
             cluster = self.domain.parse(raw)
-        self.fleet.set(key, status, kind=raw["kind"])
+        self.fleet.set(key, status, kind=raw["kind"], findings=[finding.reason for finding in decision.findings])
         self.queue.succeed(key)
         if decision.released:
             await self.writer.release(raw)
@@ -212,6 +212,7 @@ class Reconciler:
             trace = error if reason == "InternalError" else None
             log.error("left alone", cluster=str(key), reason=reason, message=message, again_in=delay, exc_info=trace)
         status = status_of_poisoned(raw, reason, message, now=datetime.now(UTC))
+        self.fleet.set(key, status, kind=raw["kind"], findings=[reason])
         try:
             if (written := await self.writer.write(raw, status)) is not None:
                 await self._tell(raw, written, status)

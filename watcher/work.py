@@ -60,11 +60,13 @@ class Work:
         usual = realm is CLUSTERS
         self._index = Index(realm)
         self._queue: WorkQueue[Key] = WorkQueue(debounce=DEBOUNCE, jitter=jitter, clock=clock)
+        self._fleet = Fleet()
         self._threads = ThreadPoolExecutor(settings.looks, thread_name_prefix="look")
         self._looks = Looks(
             domain.look,
             threads=self._threads,
             news=lambda key: self._queue.add(key, delay=0.0),
+            over=self._fleet.looked,
             interval=settings.poll_interval,
             settled_interval=settings.settled_interval,
             clock=clock,
@@ -102,7 +104,7 @@ class Work:
             writer=StatusWriter(kube, realm),
             events=Events(kube, identity=settings.identity, clock=clock),
             attempts=Attempts(clock=clock),
-            fleet=Fleet(),
+            fleet=self._fleet,
             finalizer=realm.finalizer,
         )
         self._resync = Resync(kube, self._index, settings, realm)

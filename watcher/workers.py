@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 
+from watcher.family import bury
 from watcher.play import Ending, HostRecord, Play
 from watcher.settings import ROOT
 
@@ -77,6 +78,7 @@ class Nursery:
     async def _begin(self) -> None:
         if self._control is not None:
             self._control.close()
+        bury()  # the workers of a parent that died: they came to us, and have ended
         self._control, theirs = socket.socketpair()
         with theirs:
             descriptor = theirs.fileno()

@@ -66,7 +66,7 @@ class Operators:
     def wait_for_readiness(self, said: str, name: str = "first", *, patience: float = 30.0) -> None:
         wait_for(lambda: said in self.readiness(name), what=f"{name} to say {said!r}", patience=patience)
 
-    def metric(self, metric: str, name: str = "first", **labels: str) -> float:
+    def metric(self, metric: str, name: str = "first", /, **labels: str) -> float:
         """The sum of all samples of a metric that carry these labels; nought while there are none."""
         families = text_string_to_metric_families(self._read(name, "metrics"))
         samples = [sample for family in families for sample in family.samples]
@@ -75,6 +75,10 @@ class Operators:
             for sample in samples
             if sample.name == f"starrocks_operator_{metric}" and labels.items() <= sample.labels.items()
         )
+
+    def lines(self, name: str = "first") -> list[str]:
+        """All that /metrics says."""
+        return self._read(name, "metrics").splitlines()
 
     def holder(self) -> str:
         """Who holds the Lease."""

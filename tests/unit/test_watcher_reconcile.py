@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from starrocks_operator.decision import Context, Decision
 from starrocks_operator.frontend.endpoints import Credentials, Endpoint
@@ -241,6 +242,8 @@ async def test_one_poisoned_cluster_beside_healthy_ones(world: World) -> None:
     conditions = {item["type"]: item for item in statuses[cluster_path(poisoned)]["conditions"]}
     assert conditions["Degraded"]["reason"] == "InternalError"
     assert "s3cret" not in str(statuses)
+    about = {"kind": "StarRocksCluster", "namespace": "ns", "name": "poisoned", "reason": "InternalError"}
+    assert REGISTRY.get_sample_value("starrocks_operator_resource_finding", about) == 1
     decisions = world.decisions
     world.queue.add(poisoned)
     for _ in range(50):
