@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest
-OURS := starrocks_operator watcher lab plugins tests crds
+OURS := starrocks_operator watcher lab install plugins tests crds
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
 ifneq ($(filter command line,$(origin KUBECONFIG)),)
@@ -105,6 +105,10 @@ bench: deps  ## figures, printed and stored in build/bench.json
 crds: deps  ## write crds/ anew from the typed model
 	$(BIN)/python -m starrocks_operator.model.crd
 	$(BIN)/python -m starrocks_operator.model.group_crd
+
+.PHONY: bundle
+bundle: deps  ## write deploy/ and bundle/ anew from their one source (install/, deploy/rbac.yaml, crds/)
+	$(BIN)/python -m install
 
 .PHONY: lock
 lock: deps  ## renew the lock files (needs uv)
