@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from install import text
 from install.identity import NAMESPACE, ROOT
 from install.rights import LEASE, SOURCE, WORK, account, binding, rights, role
@@ -53,7 +51,3 @@ def namespaced() -> str:
 def kustomization(*resources: str, **more: Any) -> str:
     item = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", **more}
     return text.documents([item | {"resources": list(resources)}], source="install/")
-
-
-def objects(path: Path) -> list[Json]:
-    return [item for item in yaml.safe_load_all(path.read_text()) if item]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from install.identity import ROOT
+from install.text import parse
 from starrocks_operator.model import GROUP_KIND, KIND
 from starrocks_operator.model.crd import TARGET, WAREHOUSE_TARGET, cluster_crd, warehouse_crd
 from starrocks_operator.model.group_crd import TARGET as GROUP_TARGET
@@ -52,7 +51,7 @@ class Owned:
 
     def examples(self) -> Iterator[Json]:
         for name in self.samples:
-            yield yaml.safe_load((ROOT / "crds" / "samples" / f"{name}.yaml").read_text())
+            yield from parse(ROOT / "crds" / "samples" / f"{name}.yaml")
 
 
 _STATEFUL = ("StatefulSet/v1", "Pod/v1", "Service/v1", "HorizontalPodAutoscaler/v2")

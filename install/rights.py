@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from install.identity import NAME, NAMESPACE, ROOT
+from install.text import parse
 
 Json = dict[str, Any]
 SOURCE = ROOT / "deploy" / "rbac.yaml"
@@ -24,12 +23,8 @@ class Rights:
 
 
 def rights() -> Rights:
-    rules = {item["metadata"]["name"]: tuple(item["rules"]) for item in documents() if "rules" in item}
+    rules = {item["metadata"]["name"]: tuple(item["rules"]) for item in parse(SOURCE) if "rules" in item}
     return Rights(work=rules[WORK], cluster=rules[POLICIES], lease=rules[LEASE])
-
-
-def documents() -> list[Json]:
-    return [item for item in yaml.safe_load_all(SOURCE.read_text()) if item]
 
 
 def role(name: str, rules: tuple[Json, ...], *, namespace: str | None) -> Json:
