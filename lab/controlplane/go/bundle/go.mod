@@ -2,7 +2,10 @@ module lab/controlplane/bundle
 
 go 1.26.0
 
-require github.com/operator-framework/api v0.30.0
+require (
+	github.com/operator-framework/api v0.30.0
+	k8s.io/apiextensions-apiserver v0.32.2
+)
 
 require (
 	cel.dev/expr v0.18.0 // indirect
@@ -68,7 +71,6 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/api v0.32.2 // indirect
-	k8s.io/apiextensions-apiserver v0.32.2 // indirect
 	k8s.io/apimachinery v0.32.2 // indirect
 	k8s.io/apiserver v0.32.2 // indirect
 	k8s.io/client-go v0.32.2 // indirect

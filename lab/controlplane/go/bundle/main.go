@@ -2,6 +2,9 @@
 //
 // The project's operator-verify only logs what it finds and exits 0; a test needs to be told. Findings go to stdout, one
 // JSON document a line; the exit code is 1 when one of them is an error, 2 when the bundle cannot be read.
+//
+// With --crds it prints the definitions of OLM's own resources instead, so that an API server without OLM can be asked
+// about a ClusterServiceVersion.
 package main
 
 import (
@@ -9,10 +12,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/operator-framework/api/crds"
 	"github.com/operator-framework/api/pkg/manifests"
 	"github.com/operator-framework/api/pkg/validation"
 	"github.com/operator-framework/api/pkg/validation/errors"
 	interfaces "github.com/operator-framework/api/pkg/validation/interfaces"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // All there are but three: multiarch pulls the images, the community's rules are those of one catalogue, and the first
@@ -39,8 +44,12 @@ type finding struct {
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bundle-validate DIRECTORY (the one with manifests/ and metadata/)")
+		fmt.Fprintln(os.Stderr, "usage: bundle-validate DIRECTORY (the one with manifests/ and metadata/) | --crds")
 		os.Exit(2)
+	}
+	if os.Args[1] == "--crds" {
+		definitions()
+		return
 	}
 	bundle, err := manifests.GetBundleFromDir(os.Args[1])
 	if err != nil || bundle == nil {
@@ -55,6 +64,18 @@ func main() {
 	}
 	if wrong {
 		os.Exit(1)
+	}
+}
+
+func definitions() {
+	lines := json.NewEncoder(os.Stdout)
+	for _, crd := range []*apiextensions.CustomResourceDefinition{
+		crds.ClusterServiceVersion(), crds.CatalogSource(), crds.OperatorGroup(), crds.Subscription(),
+	} {
+		if err := lines.Encode(crd); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
 	}
 }
 
