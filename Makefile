@@ -6,7 +6,7 @@ BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest -q --dist worksteal
 LABS ?= 3
-OURS := starrocks_operator watcher lab plugins tests crds
+OURS := starrocks_operator watcher lab install plugins tests crds
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
 ifneq ($(filter command line,$(origin KUBECONFIG)),)
@@ -66,7 +66,7 @@ unit: deps  ## the pure tests: seconds
 .PHONY: monitoring
 monitoring: deps  ## every alert, by Prometheus' own promtool (fetched if it is not there)
 	$(BIN)/python -m lab.monitoring.promtool
-	$(PYTEST) tests/monitoring -q
+	$(PYTEST) tests/monitoring
 
 .PHONY: rehearsal
 rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at every turn: four minutes
@@ -111,6 +111,10 @@ bench: deps  ## figures, printed and stored in build/bench.json
 crds: deps  ## write crds/ anew from the typed model
 	$(BIN)/python -m starrocks_operator.model.crd
 	$(BIN)/python -m starrocks_operator.model.group_crd
+
+.PHONY: bundle
+bundle: deps  ## write deploy/ and bundle/ anew from their one source (install/, deploy/rbac.yaml, crds/)
+	$(BIN)/python -m install
 
 .PHONY: lock
 lock: deps  ## renew the lock files (needs uv)

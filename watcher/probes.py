@@ -1,35 +1,44 @@
-"""/healthz (restart me if not), /readyz (am I at work?), /metrics."""
+"""/healthz (restart me if not), /readyz (am I at work?), and /metrics, which may have an address of its own.
+
+Who may ask for the one need not be let to the other: a NetworkPolicy speaks of ports.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 Check = Callable[[], str]  # what is wrong; empty: nothing
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+Address = tuple[str, int]  # host and port
 
 
 class Probes:
-    """A small HTTP server."""
+    """A small HTTP server, or two."""
 
     def __init__(self, *, healthy: Check, ready: Check, refresh: Callable[[], None]) -> None:
         self._checks = {"/healthz": healthy, "/readyz": ready}
         self._refresh = refresh
-        self._runner: web.AppRunner | None = None
+        self._runners: list[web.AppRunner] = []
 
-    async def start(self, host: str, port: int) -> None:
-        app = web.Application()
-        app.router.add_get("/healthz", self._probe)
-        app.router.add_get("/readyz", self._probe)
-        app.router.add_get("/metrics", self._metrics)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
+    async def start(self, probes: Address, metrics: Address) -> None:
+        """Serve; at one address if both are the same."""
+        answers: dict[Address, dict[str, Answer]] = {probes: dict.fromkeys(self._checks, self._probe)}
+        answers.setdefault(metrics, {})["/metrics"] = self._metrics
+        for (host, port), paths in answers.items():
+            app = web.Application()
+            for path, answer in paths.items():
+                app.router.add_get(path, answer)
+            runner = web.AppRunner(app, access_log=None)
+            self._runners.append(runner)
+            await runner.setup()
+            await web.TCPSite(runner, host, port).start()
 
     async def stop(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        for runner in self._runners:
+            await runner.cleanup()
 
     async def _probe(self, request: web.Request) -> web.Response:
         wrong = self._checks[request.path]()

@@ -69,11 +69,11 @@ class Process:
         BUILD.labels(version=__version__).set(1)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
+        address = self._settings.http_address
         try:
-            await self._probes.start(*self._settings.http_address)
+            await self._probes.start(address, self._settings.metrics_address or address)
         except OSError as error:
-            host, port = self._settings.http_address
-            log.error(f"Cannot listen on {host}:{port} ({error.strerror}): choose another --http-address.")
+            log.error(f"Cannot listen ({error.strerror}): choose another --http-address or --metrics-address.")
             return FAILED
         warming = asyncio.create_task(self._runner.warm())
         try:

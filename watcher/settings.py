@@ -38,6 +38,7 @@ class Settings:
     rival_lease: str
     rival_seconds: float
     http_address: tuple[str, int]
+    metrics_address: tuple[str, int] | None  # none: the same
     concurrency: int
     batch_size: int
     forks: int
@@ -111,6 +112,7 @@ def _parser(env: Mapping[str, str]) -> argparse.ArgumentParser:
     flag("--rival-lease", "RIVAL_LEASE", "c6c79638.starrocks.com", "Lease of the official operator; empty: none")
     flag("--rival-seconds", "RIVAL_SECONDS", 60.0, "how often the rival's Lease is looked for", type=float)
     flag("--http-address", "HTTP_ADDRESS", ":8080", "where /healthz, /readyz and /metrics are served", type=_address)
+    flag("--metrics-address", "METRICS_ADDRESS", "", "an address for /metrics alone", type=_optional_address)
     flag("--concurrency", "CONCURRENCY", 2, "Ansible runs at a time", type=int)
     flag("--batch-size", "BATCH_SIZE", 50, "clusters in one run, at most", type=int)
     flag("--forks", "FORKS", 2, "Ansible forks of one run", type=int)
@@ -149,6 +151,10 @@ def _address(text: str) -> tuple[str, int]:
     if not port.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is no address: write host:port, or :port for all interfaces")
     return host or "0.0.0.0", int(port)  # noqa: S104
+
+
+def _optional_address(text: str) -> tuple[str, int] | None:
+    return _address(text) if text else None
 
 
 def _own_namespace() -> str:

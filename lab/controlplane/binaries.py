@@ -11,7 +11,7 @@ import platform
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,8 @@ class Module:
     @property
     def key(self) -> str:
         parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine())
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+        sources = [source.read_text() for source in sorted(self.directory.glob("*.go"))]  # of a program of our own
+        return hashlib.sha256("\0".join([*parts, *sources]).encode()).hexdigest()[:12]
 
     def _read(self, name: str) -> str:
         return (self.directory / name).read_text()
@@ -89,6 +90,12 @@ MODULES = (
     ),
 )
 
+BUNDLE_VALIDATOR = Module(
+    name="bundle",
+    requirement="github.com/operator-framework/api",
+    programs={"bundle-validate": "."},
+)
+
 
 def cache_directory() -> Path:
     """Where everything that outlives a checkout is kept."""
@@ -96,11 +103,11 @@ def cache_directory() -> Path:
     return Path(base) / "starrocks-operator-lab"
 
 
-def ensure(report: Callable[[str], None]) -> dict[str, Path]:
+def ensure(report: Callable[[str], None], modules: Sequence[Module] = MODULES) -> dict[str, Path]:
     """Every program of the control plane by name, built now if it has not been built before."""
     given = os.environ.get("KUBEBUILDER_ASSETS")
-    found = {program: path for module in MODULES for program in module.programs if (path := _given(given, program))}
-    for module in MODULES:
+    found = {program: path for module in modules for program in module.programs if (path := _given(given, program))}
+    for module in modules:
         home = cache_directory() / f"{module.name}-{module.version}-{module.key}"
         wanted = [program for program in module.programs if program not in found]
         if any(not (home / program).exists() for program in wanted):
