@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from starrocks_operator.decision import Context, Finding
+from starrocks_operator.membership import Pod
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.debugging import DEBUG, can_be_debugged, names_in, not_understood
 from starrocks_operator.objects.host_sysctls import ANNOTATION, HostSysctlError, wishes
@@ -36,12 +37,13 @@ def _debugged(cluster: StarRocksCluster, observed: Observed, context: Context) -
             remark=True,
         )
     if able := [name for name in asked if name not in unable]:
+        down = [name for name, pod in pods.items() if name in able and pod is not None and not Pod.of(pod).ready]
         yield Finding(
             reason="PodsDebugged",
             message=f"Debugged, as the annotation {DEBUG} asks: {', '.join(able)}. From its next start on such a "
             "container stays up without its process, and its pod is excluded from rolling changes. Take the name out "
             "of the annotation when you are done.",
-            remark=True,
+            remark=not down,
         )
 
 
