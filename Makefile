@@ -6,7 +6,6 @@ BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest -q --dist worksteal
 LABS ?= 3
-OURS := starrocks_operator watcher lab install plugins tests crds
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
 ifneq ($(filter command line,$(origin KUBECONFIG)),)

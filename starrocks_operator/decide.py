@@ -15,6 +15,7 @@ from datetime import timedelta
 from starrocks_operator import restore
 from starrocks_operator.case import Case, case_of
 from starrocks_operator.config import collectable
+from starrocks_operator.debugging import pod_findings
 from starrocks_operator.decision import NO_CUSTOMS, Customs, Decision, Finding
 from starrocks_operator.deed import workload_component
 from starrocks_operator.due import Due, due, prunable
@@ -163,6 +164,7 @@ def _assembled(case: Case, wanted: Objects, outlook: Outlook) -> Decision:
         waits=other_waits + outlook.waits,
         findings=standing_findings(case.cluster, case.observed, case.workloads)
         + configuration_findings(case.cluster, case.observed, case.settled, case.context)
+        + pod_findings(case.cluster, case.observed, case.context)
         + tuple(finding for _, finding in guards)
         + outlook.findings,
         held=held,

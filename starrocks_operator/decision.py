@@ -67,6 +67,8 @@ class Context:
     configurations: the operator's ConfigMaps that pods mount as their configuration, by component; empty: none.
     files: of users' configuration files, the hashes with which pods were found (`base`) and shall be (`now`).
     accepted: entries of the configuration that existing members must keep, by component, as they are now.
+    debugged: the pods that their owner debugs, by component: see `objects.debugging`.
+    host_sysctls: what their nodes' kernels are to have, by component: see `objects.host_sysctls`.
     """
 
     profile: str
@@ -90,6 +92,8 @@ class Context:
     customs: Customs = NO_CUSTOMS
     kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     restarts: Mapping[str, str] = field(default_factory=dict)
+    debugged: Mapping[str, str] = field(default_factory=dict)
+    host_sysctls: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         return json.loads(json.dumps(asdict(self), sort_keys=True))  # type: ignore[no-any-return]

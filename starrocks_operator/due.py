@@ -11,7 +11,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import drift
 from starrocks_operator.objects.former import is_remembered
 from starrocks_operator.objects.metadata import APPLIED_HASH, COMPONENT_LABEL
-from starrocks_operator.objects.names import autoscaler_name, external_service_name, former_name, proxy_name
+from starrocks_operator.objects.names import autoscaler_name, debug_name, external_service_name, former_name, proxy_name
 from starrocks_operator.observed import Children, ObjectKey, Raw
 from starrocks_operator.recall import Recall
 
@@ -44,7 +44,8 @@ def due(cluster: StarRocksCluster, wanted: Sequence[Object], children: Children)
 def prunable(
     cluster: StarRocksCluster, wanted: Iterable[Object], children: Children, *, components: Iterable[str]
 ) -> tuple[ObjectKey, ...]:
-    """Objects of ours that nobody wants any more: autoscaler, frontend proxy, disruption budgets of those named.
+    """Objects of ours that nobody wants any more: autoscaler, frontend proxy; of those named, disruption budgets and
+    lists of pods to be debugged.
 
     StatefulSets and claims are never among them, nor what pods that still run may need.
     """
@@ -55,7 +56,8 @@ def prunable(
         for raw in children.of_kind("PodDisruptionBudget")
         if (raw["metadata"].get("labels") or {}).get(COMPONENT_LABEL) in components
     ]
-    found += [ObjectKey("ConfigMap", former_name(cluster, name)) for name in COMPONENTS if name in components]
+    for name in (name for name in COMPONENTS if name in components):
+        found += [ObjectKey("ConfigMap", named(cluster, name)) for named in (former_name, debug_name)]
     if "hpa" in components:
         found += [ObjectKey("HorizontalPodAutoscaler", autoscaler_name(cluster))]
     if "fe_proxy" in components:

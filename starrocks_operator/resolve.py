@@ -16,6 +16,8 @@ from starrocks_operator.membership.frontend_count import growable_to, is_refused
 from starrocks_operator.membership.memory import Memory
 from starrocks_operator.model import COMPONENT_NAMES, StarRocksCluster
 from starrocks_operator.objects.claim_marks import frontend_claims
+from starrocks_operator.objects.debugging import debugged_pods
+from starrocks_operator.objects.host_sysctls import host_sysctls_of
 from starrocks_operator.objects.metadata import PROFILE
 from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.objects.restarts import restarts_of
@@ -77,6 +79,8 @@ def context_of(
         live={name: live for name, raw in workloads.items() if (live := live_replicas(raw)) is not None},
         memory=Memory.of(cluster, observed.children).lines,
         restarts=restarts_of(cluster, workloads, observed.now),
+        debugged=debugged_pods(cluster),
+        host_sysctls=host_sysctls_of(cluster, workloads) if profile == "safe" else {},
         configurations={name: one.inline for name, one in ours.items() if one.inline},
         files={name: {"base": one.base, "now": one.now} for name, one in ours.items() if one.base and not one.inline},
         accepted={name: one.accepted for name, one in ours.items() if one.inline or one.base},

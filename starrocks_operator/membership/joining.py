@@ -12,7 +12,8 @@ from starrocks_operator.step import Step, StepKind
 
 
 def add(slot: Slot[R], *, kind: StepKind, word: str, within: tuple[tuple[str, str], ...] = ()) -> Outlook:
-    """Adds one whose pod runs and that did not register itself; ``within`` says where, if not in the default place."""
+    """Adds one whose pod runs and that did not register itself, or is not meant to; ``within`` says where, if not in
+    the default place."""
     return Outlook(
         step=Step(
             kind=kind,

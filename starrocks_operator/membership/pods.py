@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starrocks_operator.components import COMPONENTS
+from starrocks_operator.objects.pod_scripts import registers_itself
 from starrocks_operator.observed import Raw
 
 FAILURES = frozenset(
@@ -36,7 +37,8 @@ class Pod:
 
     running_since: when its main container started; None while it does not run.
     trouble: why it is not ready, as the end of a sentence about its pod; empty if it is ready.
-    failed: whether it needs a person. unready_since: None while it is ready.
+    failed: whether it needs a person. unready_since: None while it is ready. registers_itself: whether what starts it
+    adds it to the cluster.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Pod:
     failed: bool
     uid: str = ""
     unready_since: datetime | None = None
+    registers_itself: bool = True
 
     @classmethod
     def of(cls, raw: Raw) -> Pod:
@@ -71,6 +74,7 @@ class Pod:
             failed=failed and not deleting,
             uid=str(metadata.get("uid", "")),
             unready_since=None if ready else _turned(status) or instant(metadata.get("creationTimestamp")),
+            registers_itself=registers_itself(raw),
         )
 
 

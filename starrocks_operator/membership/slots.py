@@ -65,9 +65,11 @@ class Slot(Generic[R]):
         return self.pod is not None and self.pod.running_since is not None
 
     def overdue(self, now: datetime, *, grace: timedelta, since: datetime | None) -> bool:
-        """Whether its pod has run long enough, with a cluster to join, to have registered itself."""
+        """Whether its pod has run long enough, with a cluster to join, to have registered itself; or never will."""
         if self.pod is None or self.pod.running_since is None or since is None:
             return False
+        if not self.pod.registers_itself:
+            return True
         return now - max(self.pod.running_since, since) >= grace
 
     @property

@@ -1,17 +1,14 @@
-"""The ConfigMaps of the operator: the bootstrap marker, and the scripts that run inside frontend pods."""
+"""The bootstrap marker: a ConfigMap in which the operator remembers that the cluster was founded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.metadata import Object, labels, make_object
-from starrocks_operator.objects.names import marker_name, scripts_name
+from starrocks_operator.objects.names import marker_name
 from starrocks_operator.observed import Children
 
-START_SCRIPT = "fe_start.sh"
 MARKER_CLUSTER_ID = "cluster-id"
 MARKER_OWNER_UID = "owner-uid"
 MARKER_LEAVING = "leaving"
@@ -48,20 +45,3 @@ def marker_data(cluster: StarRocksCluster, children: Children) -> Mapping[str, s
     owners = (live.get("metadata") or {}).get("ownerReferences")
     # Without an owner it was orphaned: its cluster is being applied again.
     return data if data.get(MARKER_OWNER_UID) == cluster.uid or not owners else {}
-
-
-def scripts(cluster: StarRocksCluster) -> Object:
-    return make_object(
-        cluster,
-        api_version="v1",
-        kind="ConfigMap",
-        name=scripts_name(cluster),
-        labels=labels(cluster, "fe"),
-        data={START_SCRIPT: start_script()},
-    )
-
-
-@cache
-def start_script() -> str:
-    """The frontends' start script, as shipped in the package."""
-    return (files("starrocks_operator") / "scripts" / START_SCRIPT).read_text(encoding="utf-8")

@@ -18,7 +18,8 @@ from starrocks_operator.objects.names import stateful_set_name
 from starrocks_operator.observed import Raw
 
 CONFIGURATION_LABEL = "starrocks.com/configuration"
-"""On each of these ConfigMaps: the component that it is, or was, for."""
+"""On each of these ConfigMaps, and on those with scripts: the component that it is, or was, for. They are found by it,
+and collected when nothing refers to them any more."""
 
 VOLUME = "starrocks-configuration"
 KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

@@ -33,9 +33,14 @@ def marker_name(cluster: StarRocksCluster) -> str:
     return f"{cluster.metadata.name}-fe-bootstrap"
 
 
-def scripts_name(cluster: StarRocksCluster) -> str:
-    """The ConfigMap with the scripts that run inside frontend pods."""
-    return f"{cluster.metadata.name}-fe-scripts"
+def scripts_name(cluster: StarRocksCluster, component: str, digest: str) -> str:
+    """The ConfigMap with the scripts that run inside of pods; digest: of what they are."""
+    return f"{stateful_set_name(cluster, component)}-scripts-{digest}"
+
+
+def debug_name(cluster: StarRocksCluster, component: str) -> str:
+    """The ConfigMap that names the pods that their owner debugs."""
+    return f"{stateful_set_name(cluster, component)}-debug"
 
 
 def former_name(cluster: StarRocksCluster, component: str) -> str:

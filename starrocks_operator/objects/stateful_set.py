@@ -8,6 +8,7 @@ from typing import Any
 from starrocks_operator.components import Component
 from starrocks_operator.decision import Context
 from starrocks_operator.model import ComponentSpec, StarRocksCluster
+from starrocks_operator.objects.configuration import port_of
 from starrocks_operator.objects.metadata import (
     PROFILE,
     TEMPLATE_HASH,
@@ -50,7 +51,15 @@ def stateful_set(cluster: StarRocksCluster, component: Component, spec: Componen
     )
     profile = "safe" if component.always_safe else context.profile
     if profile == "safe":
-        template = hardened(template, cluster, component, spec, frontends=context.service_names.get("fe", ""))
+        template = hardened(
+            template,
+            cluster,
+            component,
+            spec,
+            web_port=port_of(component, component.health_port, context.properties.get(name, {})),
+            frontends=context.service_names.get("fe", ""),
+            host_sysctls=context.host_sysctls.get(name, ""),
+        )
     template = stamped(as_the_user_says(template, spec), context.restarts.get(name, ""))
     shape, kept = (Shape.parse(shapes.get(name) or {}) for shapes in (context.shapes, context.kept))
     marks = {PROFILE: profile, TEMPLATE_HASH: content_hash(template), **_configured(name, context)}

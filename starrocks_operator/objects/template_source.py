@@ -47,13 +47,14 @@ _OF_THE_MOMENT = frozenset(
         "shapes",
         "kept",
         "formers",
+        "debugged",
     }
 )
 """Fields of a context that tell of what there is, not of what the owner said."""
 
 
 _PORT_KEYS = {key for entry in COMPONENTS.values() for port in entry.ports.values() for key in port.keys}
-_ITS_OWN = frozenset({"configurations", "files", "accepted", "restarts"})
+_ITS_OWN = frozenset({"configurations", "files", "accepted", "restarts", "host_sysctls"})
 """Fields of a context of which a template shows nothing but its own component's part."""
 
 

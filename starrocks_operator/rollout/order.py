@@ -68,6 +68,22 @@ def turns(
                 yield Turn(roll=roll, target=target, broken=False)
 
 
+def debugged_last(found: Iterator[Turn], debugged: frozenset[str], *, ordered: bool) -> Iterator[Turn]:
+    """The same, with pods that their owner debugs after all others: those need not wait for him.
+
+    ordered: the components must be taken in their order, so that one which is not through holds up the next.
+    """
+    left: list[Turn] = []
+    for turn in found:
+        if turn.target.name in debugged:
+            left.append(turn)
+        elif ordered and left and turn.roll.component != left[0].roll.component:
+            break
+        else:
+            yield turn
+    yield from left
+
+
 def is_broken(roll: Roll, target: RollPod, rosters: Rosters, now: datetime) -> bool:
     """Whether nothing is lost with this pod: it fails, or has been unready for long, and FE does not count on it."""
     pod, row = target.pod, row_of(rosters, roll.component, target)

@@ -12,10 +12,11 @@ from starrocks_operator.membership import Outlook, Rosters
 from starrocks_operator.membership.memory import Memory
 from starrocks_operator.membership.node_ground import stall_of
 from starrocks_operator.model import StarRocksCluster
+from starrocks_operator.objects.debugging import names_in
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import METADATA_IMAGE, Objection, objection, ordered
 from starrocks_operator.rollout.image import proven
-from starrocks_operator.rollout.order import Turn, is_broken, turns
+from starrocks_operator.rollout.order import Turn, debugged_last, is_broken, turns
 from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
 from starrocks_operator.rollout.replacement import replacement
@@ -81,17 +82,17 @@ class _Judge:
 
     def course(self) -> Course:
         versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
-        turn = next(
-            turns(
-                self.rolls,
-                self.rosters,
-                self.observed.view,
-                now=self.observed.now,
-                direction=versions.direction,
-                frontends_first=self.cluster.spec.wait_for_full_rollout,
-            ),
-            None,
+        found = turns(
+            self.rolls,
+            self.rosters,
+            self.observed.view,
+            now=self.observed.now,
+            direction=versions.direction,
+            frontends_first=self.cluster.spec.wait_for_full_rollout,
         )
+        ordered_by_release = versions.direction in (Direction.UPGRADE, Direction.DOWNGRADE)
+        debugged = names_in(self.context.debugged)
+        turn = next(debugged_last(found, debugged, ordered=ordered_by_release), None)
         record = self._seen(self.record(minor=versions.minor and not self.cluster.warehouse))
         if record.began is None and any(roll.old for roll in self.rolls.values() if roll.method != Method.OWNER):
             record = replace(record, began=self.observed.now)

@@ -14,17 +14,16 @@
 
 set -uo pipefail
 
-FE_HOME="${STARROCKS_ROOT:-/opt/starrocks}/fe"
-CONFIGURATION="$FE_HOME/conf/fe.conf"
+COMPONENT=fe
+ARGUMENTS="$*"
+# shellcheck source=starrocks_operator/scripts/pod.sh
+source "${BASH_SOURCE[0]%/*}/pod.sh"
 MARKER_DIRECTORY="${FE_MARKER_DIRECTORY:-/etc/starrocks/bootstrap}"
-PROBE_INTERVAL="${FE_PROBE_INTERVAL:-2}"   # seconds between two rounds of questions
 PROBE_TIMEOUT="${FE_PROBE_TIMEOUT:-15}"    # a frontend without a leader hangs: no question takes longer
 CONNECT_TIMEOUT="${FE_CONNECT_TIMEOUT:-2}"
 DENIED_SECONDS="${FE_DENIED_SECONDS:-60}"  # how long the password may be refused before this container ends
 SETTLE_SECONDS="${FE_SETTLE_SECONDS:-30}"  # how long nobody must have answered before a cluster is founded
 TURN_SECONDS="${FE_TURN_SECONDS:-60}"      # how long another one that joins is waited for; it may never come
-
-say() { printf '%s fe_start: %s\n' "$(date -u '+%Y-%m-%d %H:%M:%S')" "$*" >&2; }
 
 # A missing program must not look like a silent peer.
 check_tools() {
@@ -37,46 +36,14 @@ check_tools() {
   done
 }
 
-wait_a_little() { sleep "$PROBE_INTERVAL"; }
-
 # ---- configuration -------------------------------------------------------------------------------------------------
-
-# The files of the mounted ConfigMap take the place of the image's, which are kept with the ending .bak.
-link_configuration() {
-  local directory="${CONFIGMAP_MOUNT_PATH:-}" file name
-  [[ -n $directory && -d $directory ]] || return 0
-  for file in "$directory"/*; do
-    [[ -e $file ]] || continue
-    name="$(basename "$file")"
-    if [[ -e $FE_HOME/conf/$name && ! -L $FE_HOME/conf/$name ]]; then
-      mv -f "$FE_HOME/conf/$name" "$FE_HOME/conf/$name.bak"
-    fi
-    ln -sfn "$file" "$FE_HOME/conf/$name"
-  done
-  say "configuration files are linked from $directory"
-}
-
-# configured <key> <default>: a value of fe.conf; the last of equal keys counts.
-configured() {
-  local value=""
-  if [[ -r $CONFIGURATION ]]; then
-    value="$(awk -v key="$1" '
-      { line = $0; sub(/^[ \t]+/, "", line) }
-      substr(line, 1, 1) == "#" { next }
-      { at = index(line, "="); if (!at) next
-        name = substr(line, 1, at - 1); gsub(/[ \t]+$/, "", name)
-        if (name == key) { value = substr(line, at + 1); gsub(/^[ \t]+|[ \t\r]+$/, "", value) } }
-      END { print value }' "$CONFIGURATION")"
-  fi
-  printf '%s' "${value:-$2}"
-}
 
 read_configuration() {
   EDIT_LOG_PORT="$(configured edit_log_port 9010)"
   QUERY_PORT="$(configured query_port 9030)"
-  META="$(configured meta_dir "$FE_HOME/meta")"
+  META="$(configured meta_dir "$COMPONENT_HOME/meta")"
   # shellcheck disable=SC2016 # the configuration file spells it so
-  META="${META//'${STARROCKS_HOME}'/$FE_HOME}"
+  META="${META//'${STARROCKS_HOME}'/$COMPONENT_HOME}"
 }
 
 # ---- who am I, and who are my peers --------------------------------------------------------------------------------
@@ -198,18 +165,14 @@ ask_everybody() {
 # ---- deciding ------------------------------------------------------------------------------------------------------
 
 # Whether the operator takes this very frontend out of the cluster: then it must not come back by itself.
-leaving() {
-  local names
-  names="$(tr -s '[:space:],' ' ' 2>/dev/null <"$MARKER_DIRECTORY/leaving")"
-  [[ " $names " == *" $POD "* ]]
-}
+leaving() { named_in "$MARKER_DIRECTORY/leaving"; }
 
 marker_id() { tr -d '[:space:]' <"$MARKER_DIRECTORY/cluster-id" 2>/dev/null; }
 
 start() {
   local arguments=(--host_type "${HOST_TYPE:-FQDN}")
   [[ ${LOG_CONSOLE:-} == 1 ]] && arguments+=(--logconsole)
-  exec "$FE_HOME/bin/start_fe.sh" "${arguments[@]}" "$@"
+  run_process "$COMPONENT_HOME/bin/start_fe.sh" "${arguments[@]}" "$@"
 }
 
 start_with_metadata() {
@@ -323,6 +286,8 @@ without_leader() {
 
 main() {
   quiet_since="" denied_since="" turn_since=""
+  end_when_told
+  hold_if_debugged "its process is not started"
   link_configuration
   read_configuration
   [[ -e $META/image/ROLE ]] && start_with_metadata

@@ -45,9 +45,7 @@ def mounted(pod: Document) -> str:
 
 def configurations(space: Space) -> dict[str, Document]:
     return {
-        found["metadata"]["name"]: found
-        for found in space.all("ConfigMap")
-        if "starrocks.com/configuration" in (found["metadata"].get("labels") or {})
+        found["metadata"]["name"]: found for found in space.all("ConfigMap") if "-config-" in found["metadata"]["name"]
     }
 
 

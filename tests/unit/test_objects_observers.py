@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from starrocks_operator.objects.config_maps import start_script
+from starrocks_operator.objects.pod_scripts import scripts_in
 from starrocks_operator.objects.references import references
 from starrocks_operator.objects.safe import FRONTENDS_VARIABLE, OBSERVER_VARIABLE
 from tests.unit.object_samples import built, cluster, main_of, pod_of
@@ -32,7 +32,7 @@ def variables(main: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_not_said_is_as_the_frontends_have_it() -> None:
     of = cluster(fe=FE, **{"fe-observer": {"replicas": 2}})
     main, frontends = main_of(of, "fe-observer", **SAFE), main_of(of, "fe", **SAFE)
-    for field in ("name", "image", "ports", "volumeMounts", "resources", "lifecycle", "startupProbe"):
+    for field in ("name", "image", "ports", "volumeMounts", "resources", "lifecycle", "readinessProbe"):
         assert main[field] == frontends[field], field
     workload = built(of, **SAFE)["StatefulSet/kube-fe-observer"]
     assert workload["spec"]["replicas"] == 2
@@ -76,8 +76,9 @@ def test_they_start_by_our_script_whatever_the_profile_and_the_frontends_command
     assert said[OBSERVER_VARIABLE] == "true"
     assert said[FRONTENDS_VARIABLE] == "kube-fe.kube-fe-search"
     made = built(of, profile=profile)
-    assert made["ConfigMap/kube-fe-scripts"]["data"] == {"fe_start.sh": start_script()}
-    assert made["StatefulSet/kube-fe-observer"]["metadata"]["annotations"]["starrocks.com/profile"] == "safe"
+    workload = made["StatefulSet/kube-fe-observer"]
+    assert "fe_start.sh" in made[f"ConfigMap/{scripts_in(workload['spec']['template'])}"]["data"]
+    assert workload["metadata"]["annotations"]["starrocks.com/profile"] == "safe"
 
 
 def test_nobody_can_talk_them_out_of_being_observers() -> None:

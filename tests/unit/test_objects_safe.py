@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from starrocks_operator.objects.config_maps import start_script
+from starrocks_operator.objects.pod_scripts import scripts_in, shipped
 from tests.unit.object_samples import built, cluster, main_of, pod_of
 
 SAFE = {"profile": "safe"}
+SPECS = ("fe", "be", "cn")
 
 
 def test_frontends_start_by_our_script_and_see_the_marker() -> None:
@@ -17,15 +18,20 @@ def test_frontends_start_by_our_script_and_see_the_marker() -> None:
     main, pod = main_of(of, "fe", **SAFE), pod_of(of, "fe", **SAFE)
     assert main["command"] == ["/bin/bash", "/etc/starrocks/operator/fe_start.sh"]
     assert main["args"] == ["$(FE_SERVICE_NAME)"]
-    assert pod["volumes"][-2:] == [
-        {"name": "starrocks-operator-scripts", "configMap": {"name": "kube-fe-scripts"}},
+    scripts = scripts_in({"spec": pod})
+    assert pod["volumes"][-3:] == [
+        {"name": "starrocks-operator-scripts", "configMap": {"name": scripts}},
+        {"name": "starrocks-debug", "configMap": {"name": "kube-fe-debug", "optional": True}},
         {"name": "starrocks-bootstrap", "configMap": {"name": "kube-fe-bootstrap", "optional": True}},
     ]
     assert {mount["mountPath"] for mount in main["volumeMounts"]} >= {
         "/etc/starrocks/operator",
         "/etc/starrocks/bootstrap",
+        "/etc/starrocks/debug",
     }
-    assert built(of, **SAFE)["ConfigMap/kube-fe-scripts"]["data"] == {"fe_start.sh": start_script()}
+    made = built(of, **SAFE)[f"ConfigMap/{scripts}"]
+    assert made["immutable"]
+    assert made["data"]["fe_start.sh"] == shipped("fe_start.sh")
 
 
 def test_the_command_of_the_user_stays() -> None:
@@ -33,10 +39,56 @@ def test_the_command_of_the_user_stays() -> None:
 
 
 @pytest.mark.parametrize("component", ["be", "cn"])
-def test_others_start_as_the_image_does(component: str) -> None:
+def test_others_start_by_our_script_and_read_no_marker(component: str) -> None:
     of = cluster(**{component: {}})
-    assert main_of(of, component, **SAFE)["command"] == [f"/opt/starrocks/{component}_entrypoint.sh"]
-    assert not [name for name in built(of, **SAFE) if name.startswith("ConfigMap")]
+    main = main_of(of, component, **SAFE)
+    assert main["command"] == ["/bin/bash", "/etc/starrocks/operator/node_start.sh", component]
+    assert "/etc/starrocks/bootstrap" not in {mount["mountPath"] for mount in main["volumeMounts"]}
+    scripts = scripts_in({"spec": pod_of(of, component, **SAFE)})
+    assert [name for name in built(of, **SAFE) if name.startswith("ConfigMap")] == [f"ConfigMap/{scripts}"]
+
+
+@pytest.mark.parametrize("component", ["fe", "be", "cn"])
+def test_profile_upstream_knows_nothing_of_our_scripts(component: str) -> None:
+    of = cluster(**{component: {}})
+    assert "/etc/starrocks/" not in str(built(of)[f"StatefulSet/kube-{component}"])
+
+
+def test_every_script_of_ours_has_a_name_by_its_content() -> None:
+    names = {
+        component: scripts_in({"spec": pod_of(cluster(**{component: {}}), component, **SAFE)}) for component in SPECS
+    }
+    assert {name.rpartition("-")[0] for name in names.values()} == {f"kube-{component}-scripts" for component in SPECS}
+
+
+def test_probes_ask_inside_and_the_start_is_not_limited_unless_the_user_does() -> None:
+    main = main_of(cluster(be={"livenessProbeFailureSeconds": 60, "readinessProbeFailureSeconds": 0}), "be", **SAFE)
+    probe = ["/bin/bash", "/etc/starrocks/operator/pod_probe.sh", "be"]
+    patience = {"failureThreshold": 12, "periodSeconds": 5, "timeoutSeconds": 5}
+    assert main["livenessProbe"] == {**patience, "exec": {"command": [*probe, "alive", "8040"]}}
+    assert "startupProbe" not in main
+    assert "readinessProbe" not in main
+    limited = main_of(cluster(fe={"startupProbeFailureSeconds": 600}), "fe", **SAFE)["startupProbe"]
+    assert (limited["failureThreshold"], limited["exec"]["command"][-2:]) == (120, ["started", "8030"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"image": "starrocks/be-ubuntu:3.3.9"}, ["plain", "110"]),
+        ({"image": "starrocks/be-ubuntu:3.5.9"}, ["graceful", "110"]),
+        ({"image": "starrocks/be-ubuntu:3.5.9", "terminationGracePeriodSeconds": 600}, ["graceful", "590"]),
+        ({"image": "starrocks/be-ubuntu:3.5.9", "terminationGracePeriodSeconds": 5}, ["graceful", "1"]),
+    ],
+)
+def test_the_stop_leaves_a_part_of_the_grace_period(spec: Any, told: list[str]) -> None:
+    command = main_of(cluster(be=spec), "be", **SAFE)["lifecycle"]["preStop"]["exec"]["command"]
+    assert command == ["/bin/bash", "/etc/starrocks/operator/pod_stop.sh", "be", *told]
+
+
+def test_a_hook_of_the_user_stays() -> None:
+    hooks = {"preStop": {"exec": {"command": ["/bye"]}}, "postStart": {"exec": {"command": ["/hello"]}}}
+    assert main_of(cluster(be={"lifecycle": hooks}), "be", **SAFE)["lifecycle"] == hooks
 
 
 @pytest.mark.parametrize(

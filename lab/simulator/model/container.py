@@ -41,6 +41,7 @@ class Container:
         self._timer: Timer | None = None
         self.stopped = False
         self.held = False
+        self.debugged = False  # it is up, and its process is not started
 
     @property
     def process(self) -> FrontendProcess | NodeProcess | None:

@@ -19,6 +19,8 @@ _NOUN = {Component.BE: "BACKEND", Component.CN: "COMPUTE NODE"}
 
 
 def script_for(container: Container) -> Script:
+    if container.world.surroundings.debugged(container.facts):
+        return _debugged(container)
     if container.facts.broken:
         return _broken(container)
     if container.facts.component is not Component.FE:
@@ -26,6 +28,20 @@ def script_for(container: Container) -> Script:
     if container.facts.entrypoint is Entrypoint.SAFE:
         return _safe_frontend_script(container)
     return _image_frontend_script(container)
+
+
+def _debugged(container: Container) -> Script:
+    """Stays up without its process, until its name is taken off the list; then the container starts anew."""
+    world = container.world
+    container.debugged, container.activity = True, "marked for debugging: the process is not started"
+    world.container_changed(container)
+    try:
+        while world.surroundings.debugged(container.facts):
+            yield world.timing.probe_interval
+    finally:
+        container.debugged = False
+    container.exit_reason = "not debugged any more"
+    return 0
 
 
 def _broken(container: Container) -> Script:

@@ -20,7 +20,7 @@ class Entrypoint(StrEnum):
 
     IMAGE = "image"  # <comp>_entrypoint.sh of the official images
     SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
-    BARE = "bare"  # bin/start_cn.sh itself, which registers nowhere
+    BARE = "bare"  # our node_start.sh, or bin/start_cn.sh itself: it registers nowhere
 
 
 DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
@@ -50,6 +50,7 @@ class PodFacts:
     certificate: str = field(default="", repr=False)  # PEM of certificate and key; empty: no TLS is offered
     host_type: str = "FQDN"
     observer: bool = False
+    debug_list: str = ""  # the ConfigMap that names the pods to be debugged; empty: this pod does not look there
     warehouse: str = ""  # in which a compute node works; empty: the default one
     conf: Mapping[str, str] = field(default_factory=dict)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from lab.simulator.model.facts import ClusterKey
+from lab.simulator.model.facts import ClusterKey, PodFacts
 
 FORCE_DROP = "starrocks.com/force-drop-backend"
 
@@ -17,6 +17,10 @@ class Surroundings(Protocol):
 
     def wanted(self, cluster: ClusterKey) -> bool:
         """False once its StarRocksCluster was deleted: what is lost then is not to be blamed on anybody."""
+        ...
+
+    def debugged(self, facts: PodFacts) -> bool:
+        """Whether the list that this pod has mounted names it."""
         ...
 
     def given_up(self, cluster: ClusterKey) -> str:
@@ -37,12 +41,16 @@ class FixedSurroundings:
         self.markers: dict[ClusterKey, dict[str, str]] = {}
         self.deleted: set[ClusterKey] = set()
         self.losses_named: dict[ClusterKey, str] = {}
+        self.debug_lists: dict[tuple[str, str], str] = {}  # by namespace and name of the ConfigMap
 
     def wanted(self, cluster: ClusterKey) -> bool:
         return cluster not in self.deleted
 
     def given_up(self, cluster: ClusterKey) -> str:
         return self.losses_named.get(cluster, "")
+
+    def debugged(self, facts: PodFacts) -> bool:
+        return facts.name in self.debug_lists.get((facts.namespace, facts.debug_list), "").split()
 
     def marker(self, cluster: ClusterKey) -> Mapping[str, str]:
         return self.markers.get(cluster, {})

@@ -11,7 +11,7 @@ from pathlib import Path
 from kubernetes.aio import client, config
 
 from lab.simulator.model.container import Container
-from lab.simulator.model.facts import ClusterKey
+from lab.simulator.model.facts import ClusterKey, PodFacts
 from lab.simulator.model.surroundings import named_loss
 from lab.simulator.server.follow import Follower
 from lab.simulator.server.manifest import Raw, configuration, facts, password
@@ -41,6 +41,10 @@ class Mirror:
 
     def marker(self, cluster: ClusterKey) -> Mapping[str, str]:
         return self._config_maps.get((cluster[0], f"{cluster[1]}-fe-bootstrap"), {})
+
+    def debugged(self, facts: PodFacts) -> bool:
+        named = self._config_maps.get((facts.namespace, facts.debug_list), {}) if facts.debug_list else {}
+        return facts.name in named.get("pods", "").split()
 
     def wanted(self, cluster: ClusterKey) -> bool:
         return cluster not in self._deleted_clusters

@@ -73,22 +73,34 @@ async def facts(pod: Raw, lookup: Lookup, *, default_version: str) -> PodFacts |
         cluster_name=known.cluster_name,
         host=f"{meta['name']}.{subdomain}.{namespace}.svc.cluster.local",
         version=_version(container.get("image", ""), default_version),
-        entrypoint=_entrypoint(command),
+        entrypoint=_entrypoint(command, env),
         volume=volume,
         volume_dies_with=dies_with,
         password=env.get("MYSQL_PWD", ""),
         certificate=await _certificate(pod, container, conf, lookup),
         host_type=env.get("HOST_TYPE", "IP"),
         warehouse=env.get("KUBE_STARROCKS_MULTI_WAREHOUSE", ""),
+        debug_list=_mounted(pod, "/etc/starrocks/debug", container),
         observer=env.get("IS_FE_OBSERVER", "").lower() in ("true", "1"),
         conf=conf,
     )
 
 
-def _entrypoint(command: str) -> Entrypoint:
+def _entrypoint(command: str, env: Mapping[str, str]) -> Entrypoint:
     if "fe_start.sh" in command:
         return Entrypoint.SAFE
+    if "node_start.sh" in command and env.get("STARROCKS_SELF_REGISTRATION", "").lower() not in ("true", "1"):
+        return Entrypoint.BARE
     return Entrypoint.BARE if command.endswith("/bin/start_cn.sh") else Entrypoint.IMAGE
+
+
+def _mounted(pod: Raw, path: str, container: Raw) -> str:
+    """The ConfigMap that is mounted there."""
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    for mount in container.get("volumeMounts") or []:
+        if mount["mountPath"] == path:
+            return str((volumes.get(mount["name"], {}).get("configMap") or {}).get("name", ""))
+    return ""
 
 
 async def password(pod: Raw, component: Component, lookup: Lookup) -> str:

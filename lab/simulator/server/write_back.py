@@ -81,4 +81,4 @@ class WriteBack:
 
 def _waiting(container: Container) -> str:
     """The kubelet's word for a container that ends again and again; only where that is what is played."""
-    return "CrashLoopBackOff" if container.facts.broken and container.restarts else ""
+    return "CrashLoopBackOff" if container.facts.broken and container.restarts and not container.debugged else ""

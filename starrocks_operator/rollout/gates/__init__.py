@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from starrocks_operator.decision import Finding
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.rollout.gates.canary import CANARIES
+from starrocks_operator.rollout.gates.debugging import DEBUGGING
 from starrocks_operator.rollout.gates.frontends import FRONTENDS
 from starrocks_operator.rollout.gates.gate import Gate
 from starrocks_operator.rollout.gates.members import GENERATION, MEMBERS
@@ -23,7 +24,7 @@ __all__ = ["GATES", "METADATA_IMAGE", "SKIPPED", "Gate", "Objection", "objection
 SKIPPED = "starrocks.com/skip-rollout-gates"
 """Names of gates, separated by commas, and the generation for which they are off: `BackendsAlive,NoBackup@12`."""
 
-GATES = (*VOLUMES, *GENERATION, *CANARIES, *FRONTENDS, *MEMBERS, *TABLETS, *METADATA)
+GATES = (*DEBUGGING, *VOLUMES, *GENERATION, *CANARIES, *FRONTENDS, *MEMBERS, *TABLETS, *METADATA)
 
 
 @dataclass(frozen=True, kw_only=True)
