@@ -21,6 +21,7 @@ class Entrypoint(StrEnum):
     IMAGE = "image"  # <comp>_entrypoint.sh of the official images
     SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
     BARE = "bare"  # bin/start_cn.sh itself, which registers nowhere
+    PROCESS = "process"  # nothing but the process: a real pod, in which real scripts have done all the rest
 
 
 DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
@@ -52,6 +53,8 @@ class PodFacts:
     observer: bool = False
     warehouse: str = ""  # in which a compute node works; empty: the default one
     conf: Mapping[str, str] = field(default_factory=dict)
+    helper: str = ""  # whom a frontend's process was told to ask; only where real scripts start it
+    listen: str = ""  # where its sockets are, if not at the pod's own address
 
     @property
     def key(self) -> str:
@@ -60,6 +63,15 @@ class PodFacts:
     @property
     def cluster(self) -> ClusterKey:
         return (self.namespace, self.cluster_name)
+
+    @property
+    def socket_address(self) -> str:
+        return self.listen or self.address
+
+    @property
+    def names(self) -> frozenset[str]:
+        """By which its container is found."""
+        return frozenset((self.host, self.address, self.socket_address))
 
     @property
     def ordinal(self) -> int:
