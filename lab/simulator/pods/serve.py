@@ -33,6 +33,7 @@ class WorldOptions:
 async def serve_world(options: WorldOptions) -> None:
     allow_many_sockets()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)  # probes ask every few seconds
     stop = stop_signal()
     options.logs.mkdir(parents=True, exist_ok=True)
     truth, statements = options.logs / "truth.jsonl", options.logs / "statements.jsonl"
