@@ -12,6 +12,8 @@ import signal
 import sys
 from pathlib import Path
 
+from lab.simulator.model import FixedSurroundings
+from lab.simulator.pods.farewell import Farewells
 from lab.simulator.pods.gateway import Gateway
 from lab.simulator.server.clock import ScaledClock
 from lab.simulator.server.simulator import Simulator
@@ -57,10 +59,13 @@ class Pod:
         self.root = self.directory / "starrocks"
         shutil.copytree(IMAGES / "starrocks", self.root)
         (self.root / "cn").symlink_to("be")
+        (self.root / "fe" / "log").mkdir()
+        (self.root / "be" / "log").mkdir()
         self.home = self.root / self.component
         self.environment: dict[str, str] = {}
         self.process: asyncio.subprocess.Process | None = None
-        self.log = self.directory / "log"
+        self.log = self.directory / "log"  # of the container; that of the process is `out`
+        self.out = self.home / "log" / f"{self.component}.out"
 
     @property
     def conf(self) -> Path:
@@ -94,6 +99,7 @@ class Pod:
                     "FE_SERVICE_NAME": "c-fe-service",
                     "FE_MARKER_DIRECTORY": str(machine.marker),
                     "FE_PROBE_INTERVAL": "0.1",
+                    "POD_INTERVAL": "0.1",
                     "FE_SETTLE_SECONDS": "0",
                     "PROBE_INTERVAL": "0.1",
                     "PROBE_LEADER_POD0_TIMEOUT": "1",
@@ -156,6 +162,8 @@ class Machine:
             await pod.kill()
 
 
-def new_world(number: int) -> tuple[Simulator, Gateway]:
-    simulator = Simulator(clock=ScaledClock(20))
-    return simulator, Gateway(simulator, subnet=f"127.{number}", default_version="3.3.9")
+def new_world(number: int) -> tuple[Simulator, Gateway, Farewells]:
+    surroundings = FixedSurroundings()
+    simulator = Simulator(clock=ScaledClock(20), surroundings=surroundings)
+    farewells = Farewells(simulator.world, surroundings)
+    return simulator, Gateway(simulator, farewells, subnet=f"127.{number}", default_version="3.3.9"), farewells

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.simulator.model.database import Database
+from lab.simulator.pods.farewell import Farewells
 from lab.simulator.server.simulator import Simulator
 from tests.cluster.simulated_pods import ROOT, Machine, Pod, new_world
 
@@ -20,6 +21,7 @@ _FE_START = str(ROOT / "starrocks_operator" / "scripts" / "fe_start.sh")
 
 class Lab(Machine):
     simulator: Simulator
+    farewells: Farewells
 
     def database(self) -> Database | None:
         databases = list(self.simulator.world.databases.values())
@@ -38,7 +40,8 @@ class Lab(Machine):
                 while not condition():
                     await asyncio.sleep(0.02)
         except TimeoutError:
-            logs = "\n".join(f"--- {pod.name}\n{pod.log.read_text()}" for pod in self.pods if pod.log.exists())
+            files = [file for pod in self.pods for file in (pod.log, pod.out) if file.exists()]
+            logs = "\n".join(f"--- {file}\n{file.read_text()}" for file in files)
             raise AssertionError(f"waited for {what}\n{logs}") from None
 
     async def frontends(self, count: int) -> list[Pod]:
@@ -59,7 +62,7 @@ class Lab(Machine):
 async def lab(tmp_path: Path) -> AsyncIterator[Lab]:
     number = os.getpid() % 250
     lab = Lab(tmp_path, f"127.252.{number}")
-    lab.simulator, gateway = new_world(100 + number % 100)
+    lab.simulator, gateway, lab.farewells = new_world(100 + number % 100)
     running = asyncio.ensure_future(lab.simulator.run())
     async with gateway.serving("127.0.0.1", 0) as lab.world:
         try:
@@ -176,3 +179,18 @@ async def test_a_process_ends_with_its_world(lab: Lab) -> None:
     (pod,) = await lab.frontends(1)
     lab.simulator.world.pods["db/c-fe-0"].exit(255, "a test wants it")
     assert await pod.ended() == 255
+
+
+async def test_a_cluster_that_its_owner_deleted_may_be_founded_anew(lab: Lab) -> None:
+    (frontend,) = await lab.frontends(1)
+    backend = await lab.backend("c-be-0")
+    first = lab.database()
+    assert first is not None
+    first.tablets.create_table("db", "orders", replication=1, tablets=4, written=True)
+    lab.farewells.deleted(("db", "c"), volumes=True)
+    for pod in (backend, frontend):
+        await pod.kill()
+        pod.lose_volume()
+    await frontend.start(_FE_START, "c-fe-service")
+    await lab.until(lambda: lab.database() not in (None, first) and lab.alive(frontend), "another cluster")
+    assert lab.simulator.world.violations == []

@@ -39,6 +39,14 @@ def say(text: str) -> None:
     print(time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime()), text, file=sys.stderr, flush=True)
 
 
+def log_to(file: Path) -> None:
+    """What the process says goes to its own log, as that of the real ones does, unless it was told --logconsole."""
+    try:
+        sys.stderr = file.open("a")
+    except OSError as error:
+        say(f"{file} cannot be written ({error.strerror}): logging to the console")
+
+
 class Agent:
     def __init__(self, component: str, home: Path, options: argparse.Namespace) -> None:
         self._component = component
@@ -186,7 +194,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("home", type=Path)
     parser.add_argument("--helper", default="")
     parser.add_argument("--host_type", default="")
+    parser.add_argument("--logconsole", action="store_true")
     options, _ = parser.parse_known_args(arguments)
+    if not options.logconsole:
+        log_to(options.home / "log" / f"{options.component}.out")
     pid_file = options.home / "bin" / f"{options.component}.pid"
     pid_file.write_text(f"{os.getpid()}\n")
     return asyncio.run(Agent(options.component, options.home, options).run())

@@ -13,7 +13,8 @@ from lab.simulator.model.container import Container
 from lab.simulator.model.database import Database
 from lab.simulator.model.facts import Component, PodFacts
 from lab.simulator.model.faults import lay
-from lab.simulator.pods.introduction import complaint, facts_of, ports
+from lab.simulator.pods.farewell import Farewells
+from lab.simulator.pods.introduction import cluster_of, complaint, facts_of, ports
 from lab.simulator.pods.volumes import files_of, mounted
 from lab.simulator.pods.wire import LINE_LIMIT, Message, keep_alive, receive, send, splice
 from lab.simulator.server.simulator import Simulator
@@ -43,8 +44,9 @@ class Member:
 class Gateway:
     """subnet: 127.N, where the world's own sockets for each process are; nobody but the agents is sent there."""
 
-    def __init__(self, simulator: Simulator, *, subnet: str, default_version: str) -> None:
+    def __init__(self, simulator: Simulator, farewells: Farewells, *, subnet: str, default_version: str) -> None:
         self._simulator = simulator
+        self._farewells = farewells
         self._subnet = subnet
         self._default_version = default_version
         self._births = itertools.count(1)
@@ -120,6 +122,7 @@ class Gateway:
         number = next(self._births)
         uid = f"{hello['pod']}-{number}"
         component = Component(hello["hello"])
+        self._farewells.returns(cluster_of(hello))
         volume = mounted(self._simulator.world, hello["volume"], component, hello["files"])
         facts = facts_of(
             hello,

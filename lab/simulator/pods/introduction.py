@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from lab.simulator.model.config import fits
-from lab.simulator.model.facts import DEFAULT_PORTS, Component, Entrypoint, PodFacts
+from lab.simulator.model.facts import DEFAULT_PORTS, ClusterKey, Component, Entrypoint, PodFacts
 from lab.simulator.model.settings import OLD_NAMES, SETTINGS
 from lab.simulator.pods.wire import Message
 from lab.simulator.server.keystore import pem_of
@@ -23,7 +23,7 @@ def facts_of(hello: Message, *, uid: str, listen: str, volume: str, default_vers
         uid=uid,
         address=hello["address"],
         component=component,
-        cluster_name=_cluster(hello["service"], hello["pod"]),
+        cluster_name=cluster_of(hello)[1],
         host=hello["host"],
         version=hello["version"] or default_version,
         entrypoint=Entrypoint.PROCESS,
@@ -38,10 +38,10 @@ def facts_of(hello: Message, *, uid: str, listen: str, volume: str, default_vers
     )
 
 
-def _cluster(service: str, pod: str) -> str:
+def cluster_of(hello: Message) -> ClusterKey:
     """By the frontends' Service; where nobody is told of one (compute node groups) by the StatefulSet."""
-    name = service.split(".")[0]
-    return name.removesuffix(_SERVICE) if name.endswith(_SERVICE) else pod.rpartition("-")[0]
+    name, pod = hello["service"].split(".")[0], hello["pod"]
+    return hello["namespace"], name.removesuffix(_SERVICE) if name.endswith(_SERVICE) else pod.rpartition("-")[0]
 
 
 def complaint(facts: PodFacts) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from lab.simulator.model import FixedSurroundings
+from lab.simulator.pods.farewell import Farewells
 from lab.simulator.pods.gateway import Gateway
 from lab.simulator.server.clock import ScaledClock
 from lab.simulator.server.control import served
@@ -37,13 +39,19 @@ async def serve_world(options: WorldOptions) -> None:
     stop = stop_signal()
     options.logs.mkdir(parents=True, exist_ok=True)
     truth, statements = options.logs / "truth.jsonl", options.logs / "statements.jsonl"
+    surroundings = FixedSurroundings()
     simulator = Simulator(
-        clock=ScaledClock(options.speed), log=StatementLog(statements), truth=TruthLog(truth), seed=options.seed
+        clock=ScaledClock(options.speed),
+        surroundings=surroundings,
+        log=StatementLog(statements),
+        truth=TruthLog(truth),
+        seed=options.seed,
     )
-    gateway = Gateway(simulator, subnet=options.subnet, default_version=options.version)
+    farewells = Farewells(simulator.world, surroundings)
+    gateway = Gateway(simulator, farewells, subnet=options.subnet, default_version=options.version)
     host, _, port = options.listen.rpartition(":")
-    logs = [_log_route("truth", truth), _log_route("statements", statements)]
-    async with served(simulator, options.control, logs) as control, gateway.serving(host, int(port)) as agents:
+    routes = [_log_route("truth", truth), _log_route("statements", statements), farewells.route()]
+    async with served(simulator, options.control, routes) as control, gateway.serving(host, int(port)) as agents:
         print(f"The world runs at speed {options.speed:g}; agents: {agents}; control API: {control}", flush=True)
         await until(stop, simulator.run())
 
