@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
+import sys
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
+from lab.simulator.client import Control
 from lab.simulator.model.database import Database
 from lab.simulator.pods.farewell import Farewells
 from lab.simulator.server.simulator import Simulator
@@ -194,3 +197,37 @@ async def test_a_cluster_that_its_owner_deleted_may_be_founded_anew(lab: Lab) ->
     await frontend.start(_FE_START, "c-fe-service")
     await lab.until(lambda: lab.database() not in (None, first) and lab.alive(frontend), "another cluster")
     assert lab.simulator.world.violations == []
+
+
+async def test_the_world_as_a_program_shows_its_logs(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, f"127.253.{os.getpid() % 250}")
+    world = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lab.simulator", "world", "--logs", str(tmp_path / "logs"), "--speed", "20"),
+        *("--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--subnet", f"127.{50 + os.getpid() % 50}"),
+        stdout=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert world.stdout is not None
+    try:
+        said = re.search(r"agents: (\S+); control API: (\S+)", (await world.stdout.readline()).decode())
+        assert said is not None
+        lab.world, control = said[1], Control(said[2])
+        pod = lab.pod("c-fe-0")
+        await pod.start(_FE_START, "c-fe-service")
+
+        def led() -> bool:
+            return any(line.get("leader") for line in control.log("truth"))
+
+        async with asyncio.timeout(45):
+            while not await asyncio.to_thread(led):
+                await asyncio.sleep(0.1)
+        await asyncio.to_thread(control.deleted, "db", "c", volumes=False)
+        assert await asyncio.to_thread(control.log, "statements") == []
+        world.send_signal(signal.SIGTERM)
+        assert await world.wait() == 0
+        assert await pod.ended() == 70
+    finally:
+        await lab.close()
+        if world.returncode is None:
+            world.kill()
+            await world.wait()

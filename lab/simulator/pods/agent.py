@@ -26,6 +26,7 @@ from lab.simulator.properties import properties
 
 _WORLD = "starrocks-simulator.starrocks-simulator.svc:7000"
 _RETRY = 1.0  # seconds between two calls to a world that does not answer yet
+_DIAL = 5.0  # seconds for one such call
 _PATIENCE = 60.0  # seconds for the world to say that a graceful exit is over
 _LOST = 70
 # A frontend leaves at its ease when told by SIGUSR1, backends and compute nodes when told by SIGTERM.
@@ -86,8 +87,9 @@ class Agent:
         told = False
         while True:
             try:
-                return await asyncio.open_connection(*self._world, limit=LINE_LIMIT)
-            except OSError as error:
+                async with asyncio.timeout(_DIAL):
+                    return await asyncio.open_connection(*self._world, limit=LINE_LIMIT)
+            except OSError as error:  # a TimeoutError is one
                 if not told:
                     say(
                         f"the simulator's world does not answer at {self._world[0]}:{self._world[1]} ({error}): waiting"
