@@ -1,6 +1,6 @@
 #!/bin/bash
 # node_entrypoint.sh <be|cn> <frontend service>: registers the node at every start, as the official entrypoints do, and
-# starts it. A compute node that is told to stop drops itself, as those of most images do.
+# starts it. A compute node that is told to stop drops itself, as those of most images do; not one of a warehouse.
 # shellcheck source=/dev/null
 . "${SIMULATOR_HOME:-/opt/simulator}/entrypoint.sh"
 component="$1" service="$2" home="$STARROCKS_ROOT/$1" query_port="${FE_QUERY_PORT:-9030}"
@@ -23,22 +23,20 @@ until ask "$service" "$query_port" "SHOW ${noun}S" | grep -qw "$self"; do
     sleep "$PROBE_INTERVAL"
 done
 
-if [[ $component == be || -n $warehouse ]]; then
-  exec "$home/bin/start_$component.sh" "${arguments[@]}"
-fi
-"$home/bin/start_cn.sh" "${arguments[@]}" &
+# As a child, not in the place of this shell: what is pid 1 cannot be killed from inside of the container.
+"$home/bin/start_$component.sh" "${arguments[@]}" &
 process=$!
 stopping=""
 trap 'stopping=1; kill -TERM "$process" 2>/dev/null' TERM
 wait "$process"
 code=$?
-while [[ -n $stopping ]] && kill -0 "$process" 2>/dev/null; do
+while kill -0 "$process" 2>/dev/null; do
   wait "$process"
   code=$?
 done
-if [[ -n $stopping ]]; then
+if [[ -n $stopping && $component == cn && -z $warehouse ]]; then
   say "dropping $member"
   ask "$service" "$query_port" "ALTER SYSTEM DROP COMPUTE NODE \"$member\""
 fi
-sleep 5 # the preStop hook is to see the end
+sleep 1 # the preStop hook is to see the end
 exit "$code"
