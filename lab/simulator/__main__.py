@@ -22,8 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments and arguments[0] == "--kubeconfig":
         arguments = ["serve", *arguments]
     options = _parser().parse_args(arguments)
-    if options.command == "serve":
-        return _serve(options)
+    if options.command in ("serve", "world"):
+        return _serve(options) if options.command == "serve" else _world(options)
     try:
         answer = _COMMANDS.get(options.command, _lay)(Control(options.control), options)
     except ControlError as error:
@@ -48,6 +48,25 @@ def _serve(options: argparse.Namespace) -> int:
                 statement_log=options.statement_log,
                 truth_log=options.truth_log,
                 readiness=not options.no_readiness,
+                seed=options.seed,
+            )
+        )
+    )
+    return 0
+
+
+def _world(options: argparse.Namespace) -> int:
+    from lab.simulator.pods.serve import WorldOptions, serve_world
+
+    asyncio.run(
+        serve_world(
+            WorldOptions(
+                logs=options.logs,
+                listen=options.listen,
+                control=options.control,
+                subnet=options.subnet,
+                speed=options.speed,
+                version=options.version,
                 seed=options.seed,
             )
         )
@@ -83,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     where.add_argument("--namespace", help="of the pod or cluster, where the name alone is not enough")
     _serve_parser(commands.add_parser("serve", parents=[where], help="play StarRocks beside a Kubernetes API"))
+    _world_parser(commands.add_parser("world", parents=[where], help="play StarRocks for agents in real pods"))
     for name, text in (
         ("state", "everything"),
         ("violations", "what a careless operator did"),
@@ -106,12 +126,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve_parser(parser: argparse.ArgumentParser) -> None:
+    _clock_parser(parser)
     parser.add_argument("--kubeconfig", type=Path, required=True)
-    parser.add_argument("--speed", type=float, default=1.0, help="virtual seconds per real second")
-    parser.add_argument("--version", default="3.3.9", help="for images whose tag is no version")
     parser.add_argument("--statement-log", type=Path, help="JSON lines: every statement at any frontend")
     parser.add_argument("--truth-log", type=Path, help="JSON lines: every database, whenever it changes")
     parser.add_argument("--no-readiness", action="store_true", help="write nothing back to Kubernetes")
+
+
+def _world_parser(parser: argparse.ArgumentParser) -> None:
+    _clock_parser(parser)
+    parser.add_argument("--listen", default="0.0.0.0:7000", help="HOST:PORT where agents call in")
+    parser.add_argument("--logs", type=Path, required=True, help="directory of the truth log and the statement log")
+    parser.add_argument("--subnet", default="127.77", help="loopback addresses of the world's own sockets")
+
+
+def _clock_parser(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--speed", type=float, default=1.0, help="virtual seconds per real second")
+    parser.add_argument("--version", default="3.3.9", help="for images whose tag is no version")
     parser.add_argument("--seed", type=int, default=0, help="of elections and delays")
 
 

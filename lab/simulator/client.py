@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -29,13 +30,14 @@ class Control:
     def __init__(self, where: str) -> None:
         self._where = where
 
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _connect(self) -> http.client.HTTPConnection:
         host, colon, port = self._where.rpartition(":")
-        connection = (
-            http.client.HTTPConnection(host or "127.0.0.1", int(port), timeout=30)
-            if colon and port.isdigit()
-            else _UnixConnection(self._where)
-        )
+        if colon and port.isdigit():
+            return http.client.HTTPConnection(host or "127.0.0.1", int(port), timeout=30)
+        return _UnixConnection(self._where)
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        connection = self._connect()
         try:
             connection.request(method, path, json.dumps(body or {}), {"Content-Type": "application/json"})
             response = connection.getresponse()
@@ -76,3 +78,13 @@ class Control:
 
     def speed(self, speed: float) -> None:
         self.call("POST", "/clock/speed", {"speed": speed})
+
+    def deleted(self, namespace: str, cluster: str, *, volumes: bool = True) -> None:
+        """Real pods only: its owner deletes this cluster, and whether with its volumes."""
+        self.call("DELETE", "/clusters", {"namespace": namespace, "cluster": cluster, "volumes": volumes})
+
+    def log(self, name: str) -> list[dict[str, Any]]:
+        """Real pods only: the lines of the log `truth` or `statements`."""
+        with contextlib.closing(self._connect()) as connection:
+            connection.request("GET", f"/logs/{name}")
+            return [json.loads(line) for line in connection.getresponse().read().splitlines()]

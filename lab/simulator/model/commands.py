@@ -35,7 +35,9 @@ class Call:
 
     def resolve(self, host: str) -> str | None:
         container = self.world.resolve(host)
-        return container.facts.address if container is not None and not container.faults.no_dns else None
+        if container is None:
+            return self.world.dns(host)
+        return None if container.faults.no_dns else container.facts.address
 
 
 def run(call: Call) -> Outcome:

@@ -42,7 +42,7 @@ def admin_set(database: Database, pairs: str) -> None:
     for key, text in wanted.items():
         if key not in SETTINGS or not SETTINGS[key].mutable:
             raise SqlError(f"Config '{key}' does not exist or is not mutable", 5102)
-        if not _fits(SETTINGS[key], text):
+        if not fits(SETTINGS[key], text):
             raise SqlError(f"Set config failed: invalid value '{text}' of {SETTINGS[key].kind} {key}", 5101)
     failed = []
     for row in database.state.frontends:
@@ -57,7 +57,7 @@ def admin_set(database: Database, pairs: str) -> None:
         raise SqlError(f"Set config failed: {' '.join(failed)}", 5101)
 
 
-def _fits(setting: Setting, text: str) -> bool:
+def fits(setting: Setting, text: str) -> bool:
     if setting.kind == "boolean":
         return text.lower() in ("true", "false")
     return setting.kind not in ("int", "long", "short") or re.fullmatch(r"-?\d+", text.strip()) is not None

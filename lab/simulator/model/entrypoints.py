@@ -23,6 +23,8 @@ def script_for(container: Container) -> Script:
         return _debugged(container)
     if container.facts.broken:
         return _broken(container)
+    if container.facts.entrypoint is Entrypoint.PROCESS:
+        return _process(container)
     if container.facts.component is not Component.FE:
         return _node_script(container)
     if container.facts.entrypoint is Entrypoint.SAFE:
@@ -42,6 +44,13 @@ def _debugged(container: Container) -> Script:
         container.debugged = False
     container.exit_reason = "not debugged any more"
     return 0
+
+
+def _process(container: Container) -> Script:
+    """No more than the process: real scripts have asked, added and decided."""
+    if container.facts.component is Component.FE:
+        return start_frontend(container, helper=container.facts.helper or None)
+    return _bare_node(container)
 
 
 def _broken(container: Container) -> Script:
@@ -266,7 +275,7 @@ def before_stop(container: Container) -> None:
     """SIGTERM: a compute node's entrypoint drops the node once its process has ended; a backend's never does, nor do
     the newest images, which those with warehouses are."""
     facts = container.facts
-    if facts.warehouse or facts.entrypoint is Entrypoint.BARE:
+    if facts.warehouse or facts.entrypoint in (Entrypoint.BARE, Entrypoint.PROCESS):
         return
     if facts.component is Component.CN and container.node is not None and not container.node.faults.hang:
         drop = f'ALTER SYSTEM DROP COMPUTE NODE "{facts.member_host}:{facts.member_port}"'

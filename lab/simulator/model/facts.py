@@ -21,6 +21,7 @@ class Entrypoint(StrEnum):
     IMAGE = "image"  # <comp>_entrypoint.sh of the official images
     SAFE = "safe"  # our fe_start.sh, mounted from a ConfigMap
     BARE = "bare"  # our node_start.sh, or bin/start_cn.sh itself: it registers nowhere
+    PROCESS = "process"  # nothing but the process: a real pod, in which real scripts have done all the rest
 
 
 DEFAULT_PORTS: Mapping[Component, Mapping[str, int]] = {
@@ -53,6 +54,8 @@ class PodFacts:
     debug_list: str = ""  # the ConfigMap that names the pods to be debugged; empty: this pod does not look there
     warehouse: str = ""  # in which a compute node works; empty: the default one
     conf: Mapping[str, str] = field(default_factory=dict)
+    helper: str = ""  # whom a frontend's process was told to ask; only where real scripts start it
+    listen: str = ""  # where its sockets are, if not at the pod's own address
 
     @property
     def key(self) -> str:
@@ -61,6 +64,15 @@ class PodFacts:
     @property
     def cluster(self) -> ClusterKey:
         return (self.namespace, self.cluster_name)
+
+    @property
+    def socket_address(self) -> str:
+        return self.listen or self.address
+
+    @property
+    def names(self) -> frozenset[str]:
+        """By which its container is found."""
+        return frozenset((self.host, self.address, self.socket_address))
 
     @property
     def ordinal(self) -> int:

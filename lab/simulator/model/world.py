@@ -54,6 +54,7 @@ class World:
         self.on_statement: Callable[[PodFacts, Session, str, Outcome], None] = lambda *_: None
         self.on_truth: Callable[[Database], None] = lambda _database: None
         self.on_mark: Callable[[Mark], None] = lambda _mark: None
+        self.dns: Callable[[str], str | None] = lambda _host: None  # for names of pods whose process does not run
         self._faults: dict[str, Faults] = {}
         self._hosts: dict[str, Container] = {}
         self._frontends: dict[ClusterKey, dict[str, Container]] = {}
@@ -87,7 +88,7 @@ class World:
         self.pods[facts.key] = container
         if facts.component is Component.FE:
             self._frontends.setdefault(facts.cluster, {})[facts.key] = container
-        for name in (facts.host, facts.address):
+        for name in facts.names:
             self._hosts[name] = container
             self._leaving.pop(name, None)
         container.start(entrypoints.script_for)
@@ -105,7 +106,7 @@ class World:
                 self._leaving.update(dict.fromkeys((facts.host, facts.address), until))
         del self.pods[key]
         self._frontends.get(facts.cluster, {}).pop(key, None)
-        for name in (facts.host, facts.address):
+        for name in facts.names:
             if self._hosts.get(name) is container:
                 del self._hosts[name]
         container.stop()

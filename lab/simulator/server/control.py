@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from lab.simulator.server.state import world_state
 _CLASSES = {Done: "ok", Hang: "hang", ConnectionLost: "lost"}
 
 
-def application(simulator: Simulator) -> web.Application:
+def application(simulator: Simulator, more: Sequence[web.RouteDef] = ()) -> web.Application:
     routes = _Routes(simulator)
     app = web.Application(middlewares=[_said_in_words])
     app.add_routes(
@@ -43,15 +43,16 @@ def application(simulator: Simulator) -> web.Application:
             web.post("/halt", routes.lay_halt),
             web.get("/halt", routes.halted),
             web.delete("/halt", routes.release),
+            *more,
         ]
     )
     return app
 
 
 @contextlib.asynccontextmanager
-async def served(simulator: Simulator, where: str) -> AsyncIterator[str]:
+async def served(simulator: Simulator, where: str, more: Sequence[web.RouteDef] = ()) -> AsyncIterator[str]:
     """Serve on `HOST:PORT` (port 0: any) or on the path of a unix socket; gives the place where it listens."""
-    runner = web.AppRunner(application(simulator), access_log=None)
+    runner = web.AppRunner(application(simulator, more), access_log=None)
     await runner.setup()
     try:
         host, colon, port = where.rpartition(":")

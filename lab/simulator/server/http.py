@@ -63,6 +63,9 @@ def _frontend_health(process: FrontendProcess) -> web.StreamResponse:
 
 
 def _bootstrap(world: World, process: FrontendProcess, *, with_token: bool) -> dict[str, Any]:
+    since = process.leaderless_since
+    if since is not None and world.now - since > world.timing.stale_reads:
+        return {"status": "FAILED", "msg": "not ready"}
     known = with_token and process.database is not None
     database = process.database
     return {

@@ -23,14 +23,16 @@ class PodSockets:
         self._facts = facts
         self._web_server = web_server
         self._web: asyncio.Server | None = None
-        self._mysql = MysqlListener(asked, facts.address, facts.port("query_port")) if facts.component == "fe" else None
+        self._mysql = (
+            MysqlListener(asked, facts.socket_address, facts.port("query_port")) if facts.component == "fe" else None
+        )
 
     async def open(self) -> None:
         if self._mysql is not None:
             await self._mysql.open()
         if self._web is None:
             loop = asyncio.get_running_loop()
-            self._web = await loop.create_server(self._web_server, self._facts.address, self._facts.web_port)
+            self._web = await loop.create_server(self._web_server, self._facts.socket_address, self._facts.web_port)
 
     def close(self) -> None:
         if self._mysql is not None:
@@ -40,7 +42,7 @@ class PodSockets:
             self._web = None
         for connection in list(self._web_server.connections):
             transport = connection.transport
-            if transport is not None and transport.get_extra_info("sockname")[0] == self._facts.address:
+            if transport is not None and transport.get_extra_info("sockname")[0] == self._facts.socket_address:
                 transport.abort()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lab.simulator.model.facts import Component, Entrypoint, PodFacts
+from lab.simulator.properties import properties
 from lab.simulator.server.keystore import pem_of
 
 Raw = Mapping[str, Any]
@@ -165,18 +166,8 @@ async def _configuration(pod: Raw, container: Raw, component: Component, lookup:
         data = await lookup.config_map(pod["metadata"]["namespace"], source["name"])
         text = data.get(mount.get("subPath") or wanted)
         if text is not None:
-            return _properties(text)
+            return properties(text)
     return {}
-
-
-def _properties(text: str) -> dict[str, str]:
-    found = {}
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped and not stripped.startswith(("#", "!")) and "=" in stripped:
-            key, _, value = stripped.partition("=")
-            found[key.strip().lower()] = value.strip()
-    return found
 
 
 async def _volume(pod: Raw, container: Raw, component: Component, lookup: Lookup) -> tuple[str, str]:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import resource
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +10,7 @@ from kubernetes.aio import client
 from lab.simulator.server.clock import ScaledClock
 from lab.simulator.server.control import served
 from lab.simulator.server.kubernetes import Mirror, connect
+from lab.simulator.server.process import allow_many_sockets, stop_signal, until
 from lab.simulator.server.simulator import Simulator
 from lab.simulator.server.statement_log import StatementLog
 from lab.simulator.server.truth_log import TruthLog
@@ -33,10 +30,8 @@ class ServeOptions:
 
 
 async def serve(options: ServeOptions) -> None:
-    _allow_many_sockets()
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    allow_many_sockets()
+    stop = stop_signal()
     api_client = await connect(options.kubeconfig)
     try:
         mirror = Mirror(client.CoreV1Api(api_client), options.namespace, options.version)
@@ -53,24 +48,6 @@ async def serve(options: ServeOptions) -> None:
         simulator.refresh = mirror.refresh
         async with served(simulator, options.control) as where:
             print(f"The simulator runs at speed {options.speed:g}; control API: {where}", flush=True)
-            await _until(stop, simulator.run(), mirror.run())
+            await until(stop, simulator.run(), mirror.run())
     finally:
         await api_client.close()
-
-
-async def _until(stop: asyncio.Event, *runs: object) -> None:
-    tasks = [asyncio.ensure_future(run) for run in runs]  # type: ignore[call-overload]
-    stopped = asyncio.ensure_future(stop.wait())
-    done, _ = await asyncio.wait([*tasks, stopped], return_when=asyncio.FIRST_COMPLETED)
-    for task in [*tasks, stopped]:
-        task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-    for task in done - {stopped}:
-        task.result()
-
-
-def _allow_many_sockets() -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

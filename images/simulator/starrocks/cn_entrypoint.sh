@@ -1,0 +1,3 @@
+#!/bin/bash
+# Stands in for the official cn_entrypoint.sh <frontend service>.
+exec /bin/bash "${SIMULATOR_HOME:-/opt/simulator}/node_entrypoint.sh" cn "$@"
