@@ -11,7 +11,7 @@ import platform
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +31,12 @@ class Module:
     requirement: str  # the module in go.mod whose version this is
     programs: dict[str, str]  # program → its package
     version_flags: tuple[str, ...] = ()  # with {version}, {major}, {minor}
+    sources: Path = _SOURCES
+    own: tuple[str, ...] = ()  # packages of ours in it, which its go.mod does not pin
 
     @property
     def directory(self) -> Path:
-        return _SOURCES / self.name
+        return self.sources / self.name
 
     @property
     def version(self) -> str:
@@ -53,7 +55,8 @@ class Module:
 
     @property
     def key(self) -> str:
-        parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine())
+        ours = [path.read_text() for package in self.own for path in sorted((self.directory / package).glob("*.go"))]
+        parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine(), *ours)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def _read(self, name: str) -> str:
@@ -96,11 +99,11 @@ def cache_directory() -> Path:
     return Path(base) / "starrocks-operator-lab"
 
 
-def ensure(report: Callable[[str], None]) -> dict[str, Path]:
-    """Every program of the control plane by name, built now if it has not been built before."""
+def ensure(report: Callable[[str], None], modules: Sequence[Module] = MODULES) -> dict[str, Path]:
+    """Every program of these modules by name, built now if it has not been built before."""
     given = os.environ.get("KUBEBUILDER_ASSETS")
-    found = {program: path for module in MODULES for program in module.programs if (path := _given(given, program))}
-    for module in MODULES:
+    found = {program: path for module in modules for program in module.programs if (path := _given(given, program))}
+    for module in modules:
         home = cache_directory() / f"{module.name}-{module.version}-{module.key}"
         wanted = [program for program in module.programs if program not in found]
         if any(not (home / program).exists() for program in wanted):
