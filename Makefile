@@ -4,7 +4,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
-PYTEST := $(BIN)/python -m pytest
+PYTEST := $(BIN)/python -m pytest -q --dist worksteal
+LABS ?= 3
 OURS := starrocks_operator watcher lab plugins tests crds
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
@@ -60,15 +61,15 @@ test: lint unit rehearsal cluster molecule  ## every test
 
 .PHONY: unit
 unit: deps  ## the pure tests: seconds
-	$(PYTEST) tests/unit -q
+	$(PYTEST) tests/unit -n auto
 
 .PHONY: rehearsal
-rehearsal: deps  ## scale-ins on a virtual clock, with trouble at every turn: two minutes
-	$(PYTEST) tests/chaos -q
+rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at every turn: four minutes
+	$(PYTEST) tests/chaos -n auto
 
 .PHONY: cluster
-cluster: deps  ## the tests on the lab's control plane
-	$(PYTEST) tests/cluster -q
+cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: each waits most of its time
+	$(PYTEST) tests/cluster -n $(LABS)
 
 # All parts are run, whatever becomes of the others.
 .PHONY: chaos
@@ -86,7 +87,7 @@ crashes: deps  ## ten minutes of crashes on the lab: the operator is killed at e
 
 .PHONY: molecule
 molecule: deps  ## the Molecule scenarios, as a user would try them
-	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/molecule test --all
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/molecule test --all --workers cpus --continue-on-failure
 
 .PHONY: lint
 lint: deps  ## ruff, mypy --strict, import-linter, ansible-lint, yamllint

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import yaml
 from kubernetes.dynamic import DynamicClient
 from kubernetes.dynamic.exceptions import NotFoundError
 
 from lab.question import ask
-from lab.stack import ROOT, Stack, wait_for
+from lab.stack import ROOT, Stack, T, wait_for
 
 KINDS = {
     "StarRocksCluster": "starrocks.com/v1",
@@ -174,16 +175,16 @@ class Space:
         self.wait(lambda: self.ready(name), name, "to be Ready", patience=patience)
 
     def wait(
-        self, condition: Callable[[], Any], name: str, what: str, *, patience: float = 240.0, pause: float = 0.1
-    ) -> None:
-        """Wait for something about a cluster; its status is in the sentence when it does not come."""
+        self, condition: Callable[[], T], name: str, what: str, *, patience: float = 240.0, pause: float = 0.1
+    ) -> T:
+        """Wait for something about a cluster, and return it; its status is in the sentence when it does not come."""
 
-        def checked() -> Any:
+        def checked() -> T:
             self.stack.check()
             return condition()
 
         try:
-            wait_for(checked, what=f"StarRocksCluster {name} {what}", patience=patience, pause=pause)
+            return wait_for(checked, what=f"StarRocksCluster {name} {what}", patience=patience, pause=pause)
         except Exception as problem:
             cluster = self.find("StarRocksCluster", name) or {}
             problem.add_note(json.dumps(cluster.get("status", {}), indent=1))
@@ -195,6 +196,14 @@ class Space:
         """What the leader of a cluster answers."""
         leader = next(member for member in self.status(name)["members"] if member.get("role") == "LEADER")
         return list(ask(self.address(leader["name"]), statement, password=password))
+
+    def asked(self, pod: str, statement: str) -> list[Document]:
+        """What one frontend answers; nothing while its pod is on its way or does not answer."""
+        address = ((self.find("Pod", pod) or {}).get("status") or {}).get("podIP")
+        try:
+            return list(ask(address, statement)) if address else []
+        except pymysql.OperationalError:
+            return []
 
     def address(self, pod: str) -> str:
         return str(self.get("Pod", pod)["status"]["podIP"])

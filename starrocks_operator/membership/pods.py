@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from starrocks_operator.components import COMPONENTS
 from starrocks_operator.observed import Raw
 
 FAILURES = frozenset(
@@ -23,6 +24,8 @@ FAILURES = frozenset(
     }
 )
 """Reasons for which a container waits that do not pass by themselves."""
+
+_PROCESSES = frozenset(component.process for component in COMPONENTS.values())
 
 REVISION_LABEL = "controller-revision-hash"
 
@@ -92,7 +95,7 @@ def _running_since(raw: Raw) -> datetime | None:
     status = raw.get("status") or {}
     if status.get("phase") != "Running":
         return None
-    main = _main_container(raw)
+    main = main_container(raw).get("name")
     for container in status.get("containerStatuses") or ():
         if container.get("name") == main:
             running = (container.get("state") or {}).get("running")
@@ -100,9 +103,10 @@ def _running_since(raw: Raw) -> datetime | None:
     return instant(status.get("startTime"))
 
 
-def _main_container(raw: Raw) -> str:
-    containers = (raw.get("spec") or {}).get("containers") or ()
-    return str(containers[0].get("name", "")) if containers else ""
+def main_container(pod: Raw) -> Mapping[str, Any]:
+    """The container of a pod, or of a template, that runs StarRocks: others may have been put in front of it."""
+    containers: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ({},)
+    return next((container for container in containers if container.get("name") in _PROCESSES), containers[0])
 
 
 def _container_statuses(status: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from starrocks_operator.components import COMPONENTS
 from starrocks_operator.decision import Finding
 from starrocks_operator.membership import Rosters
+from starrocks_operator.membership.pods import main_container
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.prestop import release_of
 from starrocks_operator.observed import Children, Raw
@@ -126,8 +126,7 @@ def wanted_release(cluster: StarRocksCluster, roll: Roll) -> Release | None:
 
 def image_in(pod: Raw) -> str:
     """The image of a pod's, or of a pod template's, main container."""
-    containers: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ({},)
-    return str(containers[0].get("image") or "")
+    return str(main_container(pod).get("image") or "")
 
 
 def _changes(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.question import ask
 from lab.space import Document, Space
 from tests.cluster.clusters import cluster
 
@@ -53,8 +52,8 @@ def configurations(space: Space) -> dict[str, Document]:
 
 
 def parameter(space: Space, pod: str, key: str) -> str:
-    rows = ask(space.address(pod), f"ADMIN SHOW FRONTEND CONFIG LIKE '{key}'")
-    return next(str(row["Value"]) for row in rows if row["Key"] == key)
+    rows = space.asked(pod, f"ADMIN SHOW FRONTEND CONFIG LIKE '{key}'")
+    return next((str(row["Value"]) for row in rows if row["Key"] == key), "")
 
 
 def degraded(space: Space, name: str) -> str:

@@ -125,19 +125,20 @@ def test_a_template_of_another_release_is_kept_until_its_owner_agrees(space: Spa
     space.patch_as("another-release", "StatefulSet", "one-be", former)
 
     def period() -> int:
-        return int(space.get("Pod", "one-be-0")["spec"]["terminationGracePeriodSeconds"])
+        pod = space.find("Pod", "one-be-0")
+        return int(pod["spec"]["terminationGracePeriodSeconds"]) if pod else 0
 
     def remarked() -> bool:
         return space.ready("one") and wanted in space.condition("one", "Ready")["message"]
 
-    space.wait(lambda: space.find("Pod", "one-be-0") and period() == 77 and remarked(), "one", "to keep the template")
+    space.wait(lambda: period() == 77 and remarked(), "one", "to keep the template")
     pods = uids(space)
     space.scale("one", "starRocksBeSpec", 2)
     space.wait_ready("one")
     assert uids(space)["one-be-0"] == pods["one-be-0"]
     assert int(space.get("Pod", "one-be-1")["spec"]["terminationGracePeriodSeconds"]) == 77
     annotate(space, accept_template=wanted)
-    space.wait(lambda: space.find("Pod", "one-be-0") and period() == 120, "one", "to have the new template")
+    space.wait(lambda: period() == 120, "one", "to have the new template")
     space.wait_ready("one")
 
 
@@ -168,15 +169,15 @@ def test_a_plan_is_carried_out_when_it_is_approved(space: Space) -> None:
 def planned(space: Space) -> Document:
     """The plan of the present generation, not yet approved."""
 
-    def there() -> bool:
-        status = space.status("one")
-        now = space.get("StarRocksCluster", "one")["metadata"]["generation"]
-        waits = "PlanNotApproved" in space.reasons("one") and status.get("observedGeneration") == now
-        return waits and not status["plan"]["approved"]
+    def there() -> Document | None:
+        document = space.get("StarRocksCluster", "one")
+        status = document.get("status", {})
+        reasons = {condition["reason"] for condition in status.get("conditions", ())}
+        seen = status.get("observedGeneration") == document["metadata"]["generation"]
+        plan: Document = status.get("plan", {})
+        return plan if seen and "PlanNotApproved" in reasons and not plan["approved"] else None
 
-    space.wait(there, "one", "to have a plan")
-    plan: Document = space.status("one")["plan"]
-    return plan
+    return space.wait(there, "one", "to have a plan")
 
 
 def approve(space: Space) -> None:
