@@ -32,7 +32,6 @@ class Module:
     programs: dict[str, str]  # program → its package
     version_flags: tuple[str, ...] = ()  # with {version}, {major}, {minor}
     sources: Path = _SOURCES
-    own: tuple[str, ...] = ()  # packages of ours in it, which its go.mod does not pin
 
     @property
     def directory(self) -> Path:
@@ -55,9 +54,9 @@ class Module:
 
     @property
     def key(self) -> str:
-        ours = [path.read_text() for package in self.own for path in sorted((self.directory / package).glob("*.go"))]
-        parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine(), *ours)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+        parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine())
+        sources = [source.read_text() for source in sorted(self.directory.rglob("*.go"))]  # of programs of our own
+        return hashlib.sha256("\0".join([*parts, *sources]).encode()).hexdigest()[:12]
 
     def _read(self, name: str) -> str:
         return (self.directory / name).read_text()
@@ -100,7 +99,7 @@ def cache_directory() -> Path:
 
 
 def ensure(report: Callable[[str], None], modules: Sequence[Module] = MODULES) -> dict[str, Path]:
-    """Every program of these modules by name, built now if it has not been built before."""
+    """Every program of the control plane by name, built now if it has not been built before."""
     given = os.environ.get("KUBEBUILDER_ASSETS")
     found = {program: path for module in modules for program in module.programs if (path := _given(given, program))}
     for module in modules:

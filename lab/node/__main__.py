@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--file", type=Path, required=True, help="the Dockerfile")
             sub.add_argument("--tag", required=True, help="such as localhost/starrocks-operator:lab")
             sub.add_argument("--context", type=Path, default=Path(), help="default: here")
+            sub.add_argument("--target", help="the stage to build")
             sub.add_argument("--build-arg", action="append", default=[], metavar="NAME=VALUE")
     return parser
 
@@ -86,7 +87,14 @@ def _run(options: argparse.Namespace) -> int:
 
 def _image(options: argparse.Namespace) -> int:
     arguments = dict(pair.split("=", 1) for pair in options.build_arg)
-    images.build(options.file, options.tag, context=options.context, arguments=arguments, report=_report)
+    images.build(
+        options.file,
+        options.tag,
+        context=options.context,
+        target=options.target,
+        arguments=arguments,
+        report=_report,
+    )
     node = Node.find(options.directory)
     if node is not None:
         node.load(options.tag)

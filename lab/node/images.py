@@ -42,6 +42,7 @@ def build(
     tag: str,
     *,
     context: Path,
+    target: str | None = None,
     arguments: Mapping[str, str] | None = None,
     report: Callable[[str], None],
 ) -> None:
@@ -51,6 +52,9 @@ def build(
     started = time.monotonic()
     command = ["bud", "--isolation=chroot", "--pull-never", "--format=docker", f"--tag={tag}"]
     command += [f"--build-arg={name}={value}" for name, value in given.items()]
+    ignored = dockerfile.with_name(f"{dockerfile.name}.dockerignore")  # docker finds it by itself
+    command += [f"--ignorefile={ignored}"] if ignored.exists() else []
+    command += [f"--target={target}"] if target else []
     command += [f"--volume={path}:{path}:ro" for path in _MACHINE if Path(path).exists()]
     buildah(*command, f"--file={dockerfile}", str(context))
     report(f"built {tag} in {time.monotonic() - started:.0f} s")

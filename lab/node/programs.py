@@ -15,7 +15,6 @@ MODULES = (
         requirement="github.com/coredns/coredns",
         programs={"coredns": "./coredns", "pause": "./pause"},
         sources=Path(__file__).parent / "go",
-        own=("coredns", "pause"),
     ),
 )
 
