@@ -75,6 +75,10 @@ rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at ever
 cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: each waits most of its time
 	$(PYTEST) tests/cluster -n $(LABS)
 
+.PHONY: e2e
+e2e: deps  ## the operator as a pod on a real node (root on Linux, else skipped; or KUBECONFIG=… for a cluster of yours)
+	E2E_KUBECONFIG=$(and $(CLUSTER),$(abspath $(KUBECONFIG))) $(BIN)/python -m pytest tests/e2e -q
+
 # All parts are run, whatever becomes of the others.
 .PHONY: chaos
 chaos: deps  ## trouble at every call of every scenario, ten minutes of anything in any order, ten of crashes on the lab

@@ -31,10 +31,11 @@ class Module:
     requirement: str  # the module in go.mod whose version this is
     programs: dict[str, str]  # program → its package
     version_flags: tuple[str, ...] = ()  # with {version}, {major}, {minor}
+    sources: Path = _SOURCES
 
     @property
     def directory(self) -> Path:
-        return _SOURCES / self.name
+        return self.sources / self.name
 
     @property
     def version(self) -> str:
@@ -54,7 +55,7 @@ class Module:
     @property
     def key(self) -> str:
         parts = (self._read("go.mod"), self._read("go.sum"), self.link_flags, platform.machine())
-        sources = [source.read_text() for source in sorted(self.directory.glob("*.go"))]  # of a program of our own
+        sources = [source.read_text() for source in sorted(self.directory.rglob("*.go"))]  # of programs of our own
         return hashlib.sha256("\0".join([*parts, *sources]).encode()).hexdigest()[:12]
 
     def _read(self, name: str) -> str:

@@ -22,6 +22,7 @@ class Layout:
     directory: Path
     name: str
     number: int
+    address: str = "127.0.0.1"  # where the API server listens; a real node needs one that it can reach
 
     @property
     def cidr(self) -> str:
@@ -49,7 +50,16 @@ class Layout:
 
     @property
     def server(self) -> str:
-        return f"https://127.0.0.1:{self.api_port}"
+        return f"https://{self.address}:{self.api_port}"
+
+    @property
+    def services(self) -> str:
+        """Where Services have their addresses; the first one is the API server's."""
+        return f"10.{self.number}.0.0/16"
+
+    @property
+    def api_service(self) -> str:
+        return f"10.{self.number}.0.1"
 
     @property
     def kubeconfig(self) -> Path:

@@ -4,6 +4,7 @@ import datetime
 import ipaddress
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,11 +40,12 @@ class _Pair:
         return _key_pem(self.key)
 
 
-def write_credentials(layout: Layout) -> None:
+def write_credentials(layout: Layout, *, more: Mapping[str, tuple[str, str | None]] | None = None) -> None:
     """Write everything the components need to trust each other, and a kubeconfig for each of them."""
     layout.certificates.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority = _authority()
-    server = _signed(authority, common_name="kube-apiserver", server=True)
+    addresses = sorted({"127.0.0.1", layout.address, layout.api_service})
+    server = _signed(authority, common_name="kube-apiserver", addresses=addresses)
     tokens = ec.generate_private_key(ec.SECP256R1())
     files = {
         "ca.crt": authority.certificate_pem(),
@@ -56,7 +58,7 @@ def write_credentials(layout: Layout) -> None:
     }
     for name, content in files.items():
         write_private(layout.certificates / name, content)
-    for component, (user, group) in CLIENTS.items():
+    for component, (user, group) in (CLIENTS | dict(more or {})).items():
         client = _signed(authority, common_name=user, organisation=group)
         path = layout.kubeconfig if component == "admin" else layout.component_kubeconfig(component)
         certificate, key = (layout.certificates / f"{component}.{end}" for end in ("crt", "key"))
@@ -85,18 +87,21 @@ def _authority() -> _Pair:
     return _Pair(builder.sign(key, hashes.SHA256()), key)
 
 
-def _signed(authority: _Pair, *, common_name: str, organisation: str | None = None, server: bool = False) -> _Pair:
+def _signed(
+    authority: _Pair, *, common_name: str, organisation: str | None = None, addresses: Sequence[str] = ()
+) -> _Pair:
+    """A certificate of a client, or of a server at these addresses."""
     key = ec.generate_private_key(ec.SECP256R1())
-    usage = ExtendedKeyUsageOID.SERVER_AUTH if server else ExtendedKeyUsageOID.CLIENT_AUTH
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if addresses else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = unsigned(
         subject=named(common_name, organisation), issuer=authority.certificate.subject, key=key
     ).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
     builder = builder.add_extension(
         x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key()), critical=False
     )
-    if server:
+    if addresses:
         alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in _SERVER_NAMES]
-        alternatives.append(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))
+        alternatives.extend(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)
         builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
     return _Pair(builder.sign(authority.key, hashes.SHA256()), key)
 

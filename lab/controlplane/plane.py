@@ -19,6 +19,7 @@ from lab.controlplane.layout import CONFIG, Layout
 from lab.controlplane.pki import write_credentials, write_private
 from lab.controlplane.processes import Process, last_lines, spawn
 from lab.controlplane.readiness import PROBES, wait_until_served
+from lab.controlplane.site import Site
 
 _STATE = "state.json"
 _PATIENCE = 60.0
@@ -40,9 +41,18 @@ class ControlPlane:
 
     @classmethod
     def start(
-        cls, directory: Path, *, name: str = "default", audit: bool = True, report: Callable[[str], None] = _silent
+        cls,
+        directory: Path,
+        *,
+        name: str = "default",
+        audit: bool = True,
+        report: Callable[[str], None] = _silent,
+        site: Site | None = None,
     ) -> Self:
-        """Start a plane that is empty but for its node, or return the one that runs in `directory` already."""
+        """Start a plane that is empty but for its node, or return the one that runs in `directory` already.
+
+        With a `site` there is no node either: who brings one joins it.
+        """
         directory = directory.resolve()
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         programs = binaries.ensure(report)
@@ -52,7 +62,7 @@ class ControlPlane:
                 if existing.ready and not existing.dead():
                     return existing
                 existing.stop()
-            return cls._start_empty(directory, name=name, audit=audit, programs=programs)
+            return cls._start_empty(directory, name=name, audit=audit, programs=programs, site=site)
 
     @classmethod
     def attach(cls, directory: Path) -> Self:
@@ -62,7 +72,12 @@ class ControlPlane:
             state = json.loads(path.read_text())
         except FileNotFoundError:
             raise LabError(f"there is no lab in {directory}: start one with `python -m lab.controlplane up`") from None
-        layout = Layout(directory=directory.resolve(), name=state["name"], number=state["number"])
+        layout = Layout(
+            directory=directory.resolve(),
+            name=state["name"],
+            number=state["number"],
+            address=state.get("address", Layout.address),
+        )
         processes = tuple(Process(**process) for process in state["processes"])
         return cls(
             layout=layout, kubectl_program=Path(state["kubectl"]), processes=processes, ready=state.get("ready", False)
@@ -118,19 +133,26 @@ class ControlPlane:
         (self.directory / _STATE).unlink(missing_ok=True)
 
     @classmethod
-    def _start_empty(cls, directory: Path, *, name: str, audit: bool, programs: dict[str, Path]) -> Self:
+    def _start_empty(
+        cls, directory: Path, *, name: str, audit: bool, programs: dict[str, Path], site: Site | None
+    ) -> Self:
         slot = slots.claim(directory=directory, name=name, slots=binaries.cache_directory() / "slots")
         lab = cls(layout=slot.layout, kubectl_program=programs["kubectl"], processes=(), ready=False)
+        if site is not None:
+            lab = replace(lab, layout=replace(slot.layout, address=site.address(slot.layout)))
         deadline = time.monotonic() + _PATIENCE
         try:
             shutil.rmtree(lab.layout.etcd_data, ignore_errors=True)
             lab.audit_log.unlink(missing_ok=True)
-            write_credentials(lab.layout)
-            for component in plane(audit=audit):
+            write_credentials(lab.layout, more=site.clients if site else None)
+            if site is not None:
+                site.prepare(lab.layout)
+            for component in site.components if site else plane(audit=audit):
                 lab = lab._with(component, program=programs[component.name], slot=slot)
                 if component.name in PROBES:
                     wait_until_served(component.name, lab.layout, still_alive=lab.check, deadline=deadline)
-            lab._furnish(deadline)
+            if site is None:
+                lab._furnish(deadline)
             lab = replace(lab, ready=True)
             lab._save()
         except BaseException:
@@ -186,6 +208,7 @@ class ControlPlane:
         state = {
             "name": self.layout.name,
             "number": self.layout.number,
+            "address": self.layout.address,
             "kubectl": str(self.kubectl_program),
             "processes": [asdict(process) for process in self.processes],
             "ready": self.ready,

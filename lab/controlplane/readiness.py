@@ -17,7 +17,7 @@ def etcd_serves(layout: Layout) -> bool:
 
 def api_serves(layout: Layout) -> bool:
     trust = ssl.create_default_context(cafile=str(layout.certificates / "ca.crt"))
-    return _answers(http.client.HTTPSConnection("127.0.0.1", layout.api_port, context=trust, timeout=5), "/readyz")
+    return _answers(http.client.HTTPSConnection(layout.address, layout.api_port, context=trust, timeout=5), "/readyz")
 
 
 PROBES: dict[str, Callable[[Layout], bool]] = {"etcd": etcd_serves, "kube-apiserver": api_serves}
