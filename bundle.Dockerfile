@@ -11,6 +11,6 @@ LABEL operators.operatorframework.io.test.mediatype.v1=scorecard+v1
 LABEL operators.operatorframework.io.test.config.v1=tests/scorecard/
 LABEL com.redhat.openshift.versions=v4.17-
 
-COPY bundle/manifests /manifests/
-COPY bundle/metadata /metadata/
-COPY bundle/tests /tests/
+COPY manifests /manifests/
+COPY metadata /metadata/
+COPY tests /tests/

@@ -82,6 +82,7 @@ def scorecard() -> Json:
 
 
 def dockerfile() -> str:
+    """Built with the directory bundle/ as its context."""
     labels = "".join(f"LABEL {name}={value}\n" for name, value in ANNOTATIONS.items())
-    copies = "".join(f"COPY bundle/{part} /{part}/\n" for part in ("manifests", "metadata", "tests"))
+    copies = "".join(f"COPY {part} /{part}/\n" for part in ("manifests", "metadata", "tests"))
     return f"{text.HEADER.format(source=SOURCE)}FROM scratch\n\n{labels}\n{copies}"
