@@ -7,8 +7,11 @@ them, and for each feature the fields in which its objects differ. What the prof
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.official import (
@@ -490,6 +493,51 @@ EVERYTHING = Feature(
 
 # What the profile `safe` adds to the pods of StatefulSets, and the budgets
 
+SCRIPTS = Path(__file__).parents[1] / "starrocks_operator" / "scripts"
+EVERYWHERE = ("pod.sh", "pod_probe.sh", "pod_stop.sh")
+OF_NODES = ("node_start.sh", "host_sysctls.sh")
+
+
+def inside(name: str) -> dict[str, Any]:
+    """How the scripts get into the pods of a plain component, and what they do there."""
+    own = ("fe_start.sh",) if name == "fe" else OF_NODES
+    files = {script: (SCRIPTS / script).read_text() for script in (*EVERYWHERE, *own)}
+    content = json.dumps(files, sort_keys=True, separators=(",", ":"))
+    scripts = f"kube-{name}-scripts-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+    def command(script: str, *arguments: str) -> list[str]:
+        return ["/bin/bash", f"/etc/starrocks/operator/{script}", *arguments]
+
+    def probing(question: str) -> Document:
+        asked = command("pod_probe.sh", name, question, "8030" if name == "fe" else "8040")
+        return {"failureThreshold": 3, "periodSeconds": 5, "timeoutSeconds": 5, "exec": {"command": asked}}
+
+    sources: dict[str, tuple[str, Document]] = {
+        "starrocks-operator-scripts": ("operator", {"name": scripts}),
+        "starrocks-debug": ("debug", {"name": f"kube-{name}-debug", "optional": True}),
+    }
+    if name == "fe":
+        sources["starrocks-bootstrap"] = ("bootstrap", {"name": "kube-fe-bootstrap", "optional": True})
+    pod, container = f"StatefulSet/kube-{name} {POD}", f"StatefulSet/kube-{name} {CONTAINER}"
+    return {
+        f"{container}.command": command("fe_start.sh") if name == "fe" else command("node_start.sh", name),
+        f"{container}.lifecycle.preStop.exec.command": command("pod_stop.sh", name, "graceful", "110"),
+        f"{container}.startupProbe": ABSENT,
+        f"{container}.livenessProbe": probing("alive"),
+        f"{container}.readinessProbe": probing("ready"),
+        f"{pod}.volumes": [
+            *of_plain(name, "volumes"),
+            *({"name": volume, "configMap": source} for volume, (_, source) in sources.items()),
+        ],
+        f"{container}.volumeMounts": [
+            *of_plain(name, "volumeMounts"),
+            *(
+                {"name": volume, "mountPath": f"/etc/starrocks/{path}", "readOnly": True}
+                for volume, (path, _) in sources.items()
+            ),
+        ],
+    }
+
 
 def safe(feature: Feature) -> Feature:
     """The same feature in the profile `safe`."""
@@ -515,6 +563,7 @@ def safe(feature: Feature) -> Feature:
                 **user,
             },
         }
+        differences |= inside(name)
         if name != "cn" and spec.get("replicas", 1) > 1:
             budget = {"maxUnavailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"}
             budget |= {"selector": {"matchLabels": common(name)[1]}}
@@ -524,24 +573,11 @@ def safe(feature: Feature) -> Feature:
         profile="safe",
         spec=feature.spec,
         files=feature.files,
-        differences=differences | SAFE_FRONTENDS,
+        differences=differences,
         more=tuple(more),
     )
 
 
-SAFE_FRONTENDS = {
-    f"StatefulSet/kube-fe {CONTAINER}.command": ["/bin/bash", "/etc/starrocks/operator/fe_start.sh"],
-    f"StatefulSet/kube-fe {POD}.volumes": [
-        *of_plain("fe", "volumes"),
-        {"name": "starrocks-operator-scripts", "configMap": {"name": "kube-fe-scripts"}},
-        {"name": "starrocks-bootstrap", "configMap": {"name": "kube-fe-bootstrap", "optional": True}},
-    ],
-    f"StatefulSet/kube-fe {CONTAINER}.volumeMounts": [
-        *of_plain("fe", "volumeMounts"),
-        {"name": "starrocks-operator-scripts", "mountPath": "/etc/starrocks/operator", "readOnly": True},
-        {"name": "starrocks-bootstrap", "mountPath": "/etc/starrocks/bootstrap", "readOnly": True},
-    ],
-}
 FEATURES: tuple[Feature, ...] = (
     NO_HA,
     HA,

@@ -229,7 +229,7 @@ def _add_self(container: Container, leader: str) -> None:
 
 
 def _node_script(container: Container) -> Script:
-    """Registers itself at every start, whether anybody wants it or not."""
+    """Registers itself at every start, whether anybody wants it or not; a bare one does not."""
     world, facts, timing = container.world, container.facts, container.world.timing
     noun = _NOUN[facts.component]
     if facts.entrypoint is Entrypoint.BARE:
