@@ -50,7 +50,14 @@ def build(
     given = {"BASE": base(report), **(arguments or {})}
     report(f"building {tag} from {dockerfile}")
     started = time.monotonic()
-    command = ["bud", "--isolation=chroot", "--pull-never", "--format=docker", f"--tag={tag}"]
+    command = [
+        "bud",
+        "--isolation=chroot",
+        f"--layers={str(_driver() == 'overlay').lower()}",
+        "--pull-never",
+        "--format=docker",
+        f"--tag={tag}",
+    ]
     command += [f"--build-arg={name}={value}" for name, value in given.items()]
     ignored = dockerfile.with_name(f"{dockerfile.name}.dockerignore")  # docker finds it by itself
     command += [f"--ignorefile={ignored}"] if ignored.exists() else []
@@ -58,6 +65,11 @@ def build(
     command += [f"--volume={path}:{path}:ro" for path in _MACHINE if Path(path).exists()]
     buildah(*command, f"--file={dockerfile}", str(context))
     report(f"built {tag} in {time.monotonic() - started:.0f} s")
+
+
+def name_also(tag: str, other: str) -> None:
+    """Give an image another name."""
+    buildah("tag", tag, other)
 
 
 def save(tag: str, archive: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from lab.node import Node, images, packages
+from lab.simulator.client import Control
+from tests.e2e.stage import TREE, Cluster, bring_images, forwarded, sample
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -43,3 +45,35 @@ def base(node: Node) -> str:
     name = images.base(print)
     node.load(name)
     return name
+
+
+@pytest.fixture(scope="session")
+def installed(node: Node) -> Node:
+    """The node with the operator and the simulator's world on it, installed as docs/install.md says."""
+    if not os.environ.get("E2E_IMAGES_ARE_THERE"):
+        bring_images(node)
+    node.kubectl("apply", "-f", str(TREE / "crds"))
+    node.kubectl("wait", "--for=condition=Established", "crd/starrocksclusters.starrocks.com")
+    for manifest in ("deploy/policies.yaml", "deploy/operator.yaml", "images/simulator/world.yaml"):
+        node.kubectl("apply", "-f", str(TREE / manifest))
+    for namespace, deployment in (("starrocks", "starrocks-operator"), ("starrocks-simulator", "starrocks-simulator")):
+        node.kubectl("-n", namespace, "rollout", "status", f"deployment/{deployment}", "--timeout=300s")
+    return node
+
+
+@pytest.fixture(scope="session")
+def world(installed: Node) -> Iterator[Control]:
+    """What is played in the simulated pods, and what it has marked."""
+    with forwarded(installed) as control:
+        yield control
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Node, world: Control) -> Iterator[Cluster]:
+    """Three frontends, three backends and a compute node, with a table on them; nothing of it may ever be lost."""
+    cluster = Cluster(installed, world, namespace="e2e", name="demo")
+    installed.kubectl("create", "namespace", cluster.namespace)
+    cluster.apply(sample("demo", resource=cluster.name))
+    cluster.wait_until_ready()
+    yield cluster
+    assert world.violations() == []
