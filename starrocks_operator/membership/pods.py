@@ -33,7 +33,8 @@ class Pod:
 
     running_since: when its main container started; None while it does not run.
     trouble: why it is not ready, as the end of a sentence about its pod; empty if it is ready.
-    failed: whether it needs a person. unready_since: None while it is ready.
+    failed: whether it needs a person. unready_since: None while it is ready. claims: names of its volumes that are
+    claims.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Pod:
     failed: bool
     uid: str = ""
     unready_since: datetime | None = None
+    claims: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, raw: Raw) -> Pod:
@@ -68,6 +70,11 @@ class Pod:
             failed=failed and not deleting,
             uid=str(metadata.get("uid", "")),
             unready_since=None if ready else _turned(status) or instant(metadata.get("creationTimestamp")),
+            claims=frozenset(
+                volume.get("name", "")
+                for volume in (raw.get("spec") or {}).get("volumes") or ()
+                if "persistentVolumeClaim" in volume
+            ),
         )
 
 
