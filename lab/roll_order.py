@@ -29,6 +29,7 @@ class Made:
     cluster: str
     revision: str
     image: str
+    claims: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Replacement:
-    """A pod that went and came back under its name. stopped, back: seconds since 1970."""
+    """A pod that went and came back under its name. stopped, back: seconds since 1970. gained: with another volume."""
 
     namespace: str
     cluster: str
@@ -57,6 +58,7 @@ class Replacement:
     by: str
     stopped: float
     back: float
+    gained: bool = False
 
     @property
     def changed(self) -> bool:
@@ -108,6 +110,7 @@ class Lives:
             by=stop.by,
             stopped=stop.at,
             back=write.moment,
+            gained=bool(made.claims - before.claims),
         )
 
     def _told_to_go(self, write: Write, key: Key, answered: dict[str, Any]) -> Stop | None:
@@ -179,4 +182,6 @@ def _made_of(raw: Any) -> Made | None:
         return None
     containers = ((raw or {}).get("spec") or {}).get("containers") or [{}]
     main = next((each for each in containers if each.get("name") == component.partition("-")[0]), containers[0])
-    return Made(component, owner.removesuffix(f"-{component}"), labels[REVISION], main.get("image", ""))
+    volumes = ((raw or {}).get("spec") or {}).get("volumes") or ()
+    claims = frozenset(volume["name"] for volume in volumes if "persistentVolumeClaim" in volume)
+    return Made(component, owner.removesuffix(f"-{component}"), labels[REVISION], main.get("image", ""), claims)

@@ -79,6 +79,8 @@ class RollWatch:
             for pod, made in self._lives.others(replacement)
             if made.revision != replacement.new and pod in rows and _runs(rows[pod])
         ]
+        if replacement.gained:  # pods get new volumes from the lowest ordinal upwards: Kubernetes makes no others
+            old = [pod for pod in old if _ordinal(pod) < _ordinal(replacement.pod)]
         if old:
             yield f"I11: {replacement.pod} led and was replaced before {', '.join(sorted(old))}"
 
@@ -94,3 +96,7 @@ def _runs(row: Mapping[str, Any]) -> bool:
 
 def _component_of(pod: str, cluster: str) -> str:
     return pod.removeprefix(f"{cluster}-").rpartition("-")[0]
+
+
+def _ordinal(pod: str) -> int:
+    return int(pod.rpartition("-")[2])

@@ -38,7 +38,7 @@ from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.plan import Draft
 from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
-from starrocks_operator.rollout import Roll, course_of, roll_of
+from starrocks_operator.rollout import Course, Roll, course_of, roll_of
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage import stateful_sets
 from starrocks_operator.volumes import volumes_of
@@ -79,10 +79,18 @@ def decide(
     rolls = _rolls(case, wanted, pods)
     draft = Draft(cluster=cluster, observed=observed, context=case.context, rolls=rolls, rosters=rosters)
     disks = volumes_of(cluster, observed, case.context, rolls, rosters)
-    course = course_of(cluster, observed, case.context, rosters, disks.resting(rolls), founded=case.may_be_founded)
-    if course.shapes or disks.shapes or disks.formers:
-        shapes = {**course.shapes, **disks.shapes}
-        case = replace(case, context=replace(case.context, shapes=shapes, formers=disks.formers), disks=disks)
+    course = course_of(
+        cluster,
+        observed,
+        case.context,
+        rosters,
+        disks.resting(rolls),
+        founded=case.may_be_founded,
+        halted=bool(disks.anew),
+    )
+    shapes, formers = {**course.shapes, **disks.shapes}, {**disks.formers, **course.formers}
+    if shapes or formers:
+        case = replace(case, context=replace(case.context, shapes=shapes, formers=formers), disks=disks)
         wanted = build(cluster, case.context)
     outlook = plan(
         Situation(
@@ -98,9 +106,24 @@ def decide(
     rolled = course.outlook.then(disks.outlook)
     rolled = rolled if case.founding.finding is None else replace(rolled, step=None)
     rolled = rolled.then(case.online.outlook).then(Outlook(findings=kept.findings))
+    if course.urgent:
+        return _alone(_assembled(case, wanted, replace(rolled.then(outlook), step=course.outlook.step)), course)
     decision = _assembled(case, wanted, outlook.then(rolled))
     # A StatefulSet that is not there comes back before anything else is thought of.
     return decision if disks.anew else in_its_mode(decision, draft, case.workloads)
+
+
+def _alone(decision: Decision, course: Course) -> Decision:
+    """A StatefulSet that cannot wait is made anew, in every mode, and nothing else is done meanwhile."""
+    apply = {name: items for name, items in decision.apply.items() if name in course.formers}
+    components = tuple(name for name in decision.context.components if name in course.formers)
+    return replace(
+        decision,
+        context=replace(decision.context, components=components),
+        apply=apply,
+        prune=(),
+        fingerprint=_fingerprint(apply, (), decision.step),
+    )
 
 
 def _rolls(case: Case, wanted: Objects, pods: Mapping[str, Pod]) -> dict[str, Roll]:

@@ -37,7 +37,8 @@ def held_components(case: Case) -> dict[str, str]:
         return dict.fromkeys(case.context.components, reason)
     if view is not None and view.leader is not None:
         return _waiting_for_rollout(case) | _waiting_for_releases(case) | missing
-    return {name: NO_LEADER for name in case.context.components if name != "fe"} | missing
+    urgent = case.course.formers if case.course.urgent else ()
+    return {name: NO_LEADER for name in case.context.components if name != "fe" and name not in urgent} | missing
 
 
 def _waiting_for_rollout(case: Case) -> dict[str, str]:

@@ -58,14 +58,15 @@ class Controllers:
         if workload is None:
             return
         spec, revision = workload["spec"], self._revisions.current(workload)
-        for ordinal in range(spec["replicas"]):
-            pod = f"{name}-{ordinal}"
-            if self._claimed(workload, pod) and self._kubernetes.get("Pod", pod) is None:
-                self._create(workload, pod, revision_for(workload, ordinal, update=revision))
+        stuck = False
+        for batch in _batches(spec["replicas"]):
+            made = [self._made(workload, ordinal, revision) for ordinal in batch]
+            if stuck := not all(made):
+                break
         for ordinal, raw in sorted(self._pods(name), key=lambda item: -item[0]):
             if ordinal >= spec["replicas"] and not raw["metadata"].get("deletionTimestamp"):
                 self._kubernetes.delete("Pod", raw["metadata"]["name"], by=SELF)
-        if rolls(workload):
+        if rolls(workload) and not stuck:
             self._roll(name, range(partition(workload), spec["replicas"]), revision)
         status = {
             "observedGeneration": workload["metadata"]["generation"],
@@ -75,6 +76,17 @@ class Controllers:
         }
         if workload.get("status") != status:
             self._kubernetes.status(ObjectKey.of(workload), status, by=SELF)
+
+    def _made(self, workload: Raw, ordinal: int, revision: str) -> bool:
+        """Make the pod if it is not there; false if it is there without a claim of its own, which cannot be mended."""
+        pod = f"{workload['metadata']['name']}-{ordinal}"
+        claimed, live = self._claimed(workload, pod), self._kubernetes.get("Pod", pod)
+        if live is None:
+            if claimed:
+                self._create(workload, pod, revision_for(workload, ordinal, update=revision))
+            return True
+        volumes = {volume["name"] for volume in live["spec"].get("volumes") or ()}
+        return volumes >= {template["metadata"]["name"] for template in claims_of(workload)}
 
     def _completed(self, workload: Raw, revision: str) -> str:
         """The revision of before, until all pods have the new one and are ready."""
@@ -121,6 +133,9 @@ class Controllers:
 
     def _create(self, workload: Raw, pod: str, revision: str) -> None:
         template = self._revisions.template(revision)
+        known = {claim["metadata"]["name"] for claim in claims_of(workload)}
+        named = {item["name"] for item in template["spec"].get("volumes") or () if "persistentVolumeClaim" in item}
+        assert named <= known, f"{pod} is made with a volume that no claim template has: {named - known}"
         labels = {**template["metadata"]["labels"], REVISION_LABEL: revision}
         made = self._kubernetes.create(
             {
@@ -195,8 +210,19 @@ class Controllers:
 
 
 def claim_names(workload: Raw, pod: str) -> tuple[str, ...]:
-    templates = workload["spec"].get("volumeClaimTemplates") or ()
-    return tuple(f"{template['metadata']['name']}-{pod}" for template in templates)
+    return tuple(f"{template['metadata']['name']}-{pod}" for template in claims_of(workload))
+
+
+def claims_of(workload: Raw) -> tuple[Raw, ...]:
+    return tuple(workload["spec"].get("volumeClaimTemplates") or ())
+
+
+def _batches(count: int) -> Iterator[range]:
+    """The ordinals in the order in which the controller of StatefulSets takes them: it stops at one with a failure."""
+    first, size = 0, 1
+    while first < count:
+        yield range(first, min(first + size, count))
+        first, size = first + size, size * 2
 
 
 def owner_of(claim: str) -> str:

@@ -49,6 +49,8 @@ class Invariants:
         if by in (SELF, HUMAN) or not self._databases():
             return
         kind, name = raw["kind"], raw["metadata"]["name"]
+        if self._kubernetes.orphaning is not None:
+            return
         if kind == "StatefulSet" and before is not None and awake_replicas(after) is None:
             left = range(after["spec"]["replicas"] if after else 0, before["spec"]["replicas"])
             if left and after is not None and after["spec"]["replicas"] == 0 and self._may_sleep():

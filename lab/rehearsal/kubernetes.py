@@ -29,6 +29,7 @@ class Kubernetes:
         self.now = now
         self.objects: dict[ObjectKey, Raw] = {}
         self.listeners: list[Listener] = []
+        self.orphaning: ObjectKey | None = None  # what is just being deleted without what belongs to it
         self._numbers = itertools.count(1)
 
     def get(self, kind: str, name: str) -> Raw | None:
@@ -53,6 +54,8 @@ class Kubernetes:
         new = {**wanted, "metadata": metadata | kept} | ({"status": live["status"]} if "status" in live else {})
         if new == live:
             return live
+        if key.kind == "StatefulSet" and _claims(new) != _claims(live):
+            raise RefusedError(f"{key}: updates to statefulset spec for fields other than these are forbidden: claims")
         if new.get("spec") != live.get("spec"):
             new["metadata"] = {**new["metadata"], "generation": kept["generation"] + 1}
         return self.put(new, by=by)
@@ -85,6 +88,15 @@ class Kubernetes:
         if live is None:
             raise RefusedError(f"{key} does not exist")
         return self.put({**live, "status": status}, by=by)
+
+    def orphan(self, kind: str, name: str, *, uid: str, version: str, by: str) -> None:
+        """Delete an object, and nothing that belongs to it."""
+        self._check(self.objects.get(ObjectKey(kind, name)), uid=uid, version=version)
+        self.orphaning = ObjectKey(kind, name)
+        try:
+            self.delete(kind, name, uid=uid, by=by)
+        finally:
+            self.orphaning = None
 
     def delete(self, kind: str, name: str, *, uid: str = "", by: str) -> None:
         """Mark for deletion; pods and claims go when the kubelet and the protection let them, others at once."""
@@ -120,3 +132,7 @@ class Kubernetes:
     def _tell(self, by: str, before: Raw | None, after: Raw | None) -> None:
         for listener in self.listeners:
             listener(by, before, after)
+
+
+def _claims(workload: Raw) -> Any:
+    return workload["spec"].get("volumeClaimTemplates") or []

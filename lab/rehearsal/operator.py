@@ -17,6 +17,7 @@ from lab.rehearsal.frontends import StagePool
 from lab.rehearsal.gate import CallKind, Gate, LostError
 from lab.rehearsal.kubernetes import Json, Kubernetes, RefusedError
 from lab.simulator.stage import Stage
+from starrocks_operator.components import COMPONENTS as ALL_COMPONENTS
 from starrocks_operator.decide import decide
 from starrocks_operator.decision import COMPONENTS, Decision
 from starrocks_operator.deed import Deed, is_done
@@ -27,6 +28,7 @@ from starrocks_operator.lease import lease_objection
 from starrocks_operator.membership import questions_of
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects import build
+from starrocks_operator.objects.former import with_remembered
 from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.rollout import revisions_needed
 from starrocks_operator.run_report import RunReport, StepOutcome
@@ -134,7 +136,8 @@ class Operator:
     def _observed(self, _: None) -> Observed:
         self._around.controllers.refresh()
         kubernetes = self._around.kubernetes
-        children = kubernetes.children()
+        cluster = StarRocksCluster.parse(self._raw())
+        children = with_remembered(cluster, kubernetes.children(), tuple(ALL_COMPONENTS))
         needed = {name: kubernetes.get("ControllerRevision", name) for name in revisions_needed(children)}
         return Observed(
             now=self._around.now(),
@@ -213,6 +216,8 @@ class Operator:
         def write() -> None:
             if deed.verb == "apply" and deed.manifest is not None:
                 kubernetes.apply(deed.manifest, by=self.name)
+            elif deed.verb == "orphan":
+                kubernetes.orphan(deed.kind, deed.name, uid=deed.uid, version=deed.version, by=self.name)
             else:
                 kubernetes.delete(deed.kind, deed.name, uid=deed.uid, by=self.name)
 

@@ -226,6 +226,18 @@ class Rehearsal:
         port = 9010 if component.startswith("fe") else 9050
         return f"{self.stage.host(f'{NAME}-{component}-{ordinal}')}:{port}"
 
+    @property
+    def claims(self) -> set[str]:
+        return {key.name for key in self.kubernetes.objects if key.kind == "PersistentVolumeClaim"}
+
+    def volumes(self, component: str) -> list[Json]:
+        """What the spec says of them."""
+        return list(self.raw["spec"][FIELDS[component]].get("storageVolumes") or ())
+
+    def kill_pod(self, name: str) -> None:
+        """A person deletes it, or its node does."""
+        self.kubernetes.delete("Pod", name, by=HUMAN)
+
     def lose_volume(self, component: str, ordinal: int) -> None:
         """A node is lost with its disk: the pod and its claim go, and Kubernetes makes them anew."""
         pod = f"{NAME}-{component}-{ordinal}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lab.rehearsal.rehearsal import Rehearsal
 
 Play = Callable[[Rehearsal], None]
+SPILL = {"name": "spill", "mountPath": "/spill", "storageSize": "5Gi"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +119,41 @@ def undone(component: str, *, after: int) -> Play:
     return play
 
 
+def _added(*components: str, dies: str = "") -> Play:
+    """Pods get another volume; one of them dies when the first has it, and comes back as it was."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        old = {name: revision for component in components for name, revision in rehearsal.revisions(component).items()}
+        for component in components:
+            rehearsal.edit(component, storageVolumes=[*rehearsal.volumes(component), SPILL])
+        if dies:
+            component = components[0]
+            rehearsal.until(lambda: rehearsal.revisions(component).items() - old.items() != set(), "a pod to be new")
+            rehearsal.kill_pod(dies)
+            rehearsal.until(lambda: dies in rehearsal.revisions(component), "the pod to be back")
+        rehearsal.until_settled()
+        for component in components:
+            claims = {f"{SPILL['name']}-{pod}" for pod in rehearsal.revisions(component)}
+            assert claims <= rehearsal.claims, rehearsal.story()
+
+    return play
+
+
+def _not_added(component: str, *, after: int) -> Play:
+    """The volume is taken back when so many pods have it: they lose it again, and their claims stay."""
+
+    def play(rehearsal: Rehearsal) -> None:
+        old, volumes = rehearsal.revisions(component), rehearsal.volumes(component)
+        rehearsal.edit(component, storageVolumes=[*volumes, SPILL])
+        rehearsal.until(lambda: len(rehearsal.revisions(component).items() - old.items()) >= after, "pods to be new")
+        rehearsal.edit(component, storageVolumes=volumes)
+        rehearsal.until_settled()
+        assert rehearsal.revisions(component) == old, rehearsal.story()
+        assert f"{SPILL['name']}-sample-{component}-0" in rehearsal.claims
+
+    return play
+
+
 def _released(*versions: str) -> Play:
     """All components get another release; each one before the next."""
 
@@ -187,6 +223,12 @@ SCENARIOS: Mapping[str, Scenario] = {
     "rolled": Scenario(play=_rolled, written=True),
     "rolled-backends-undone": Scenario(play=undone("be", after=1), written=True),
     "rolled-frontends-undone": Scenario(play=undone("fe", after=2), written=True),
+    "volume-added": Scenario(play=_added("be"), cluster={"fe": 3, "be": 3, "cn": 0}, written=True),
+    "volume-added-to-all": Scenario(play=_added("fe", "be", "cn"), cluster={"fe": 3, "be": 3, "cn": 2}),
+    "volume-added-and-a-death": Scenario(play=_added("be", dies="sample-be-2")),
+    "volume-added-and-the-new-one-dies": Scenario(play=_added("fe", dies="sample-fe-0")),
+    "volume-not-added": Scenario(play=_not_added("be", after=2), written=True),
+    "volume-not-added-to-frontends": Scenario(play=_not_added("fe", after=1)),
     "upgraded": Scenario(play=_released("3.4.2"), written=True),
     "upgraded-twice": Scenario(play=_released("3.4.2", "3.5.1"), cluster={"fe": 3, "be": 3, "cn": 0}),
     "minor-down": Scenario(play=_released("3.2.9"), cluster={"fe": 3, "be": 3, "cn": 0}),

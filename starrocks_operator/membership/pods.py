@@ -38,7 +38,7 @@ class Pod:
     running_since: when its main container started; None while it does not run.
     trouble: why it is not ready, as the end of a sentence about its pod; empty if it is ready.
     failed: whether it needs a person. unready_since: None while it is ready. registers_itself: whether what starts it
-    adds it to the cluster.
+    adds it to the cluster. claims: names of its volumes that are claims.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Pod:
     uid: str = ""
     unready_since: datetime | None = None
     registers_itself: bool = True
+    claims: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, raw: Raw) -> Pod:
@@ -75,6 +76,11 @@ class Pod:
             uid=str(metadata.get("uid", "")),
             unready_since=None if ready else _turned(status) or instant(metadata.get("creationTimestamp")),
             registers_itself=registers_itself(raw),
+            claims=frozenset(
+                volume.get("name", "")
+                for volume in (raw.get("spec") or {}).get("volumes") or ()
+                if "persistentVolumeClaim" in volume
+            ),
         )
 
 

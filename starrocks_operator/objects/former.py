@@ -22,12 +22,22 @@ NO_UID = ""
 _NOT_OURS = ("kubectl.kubernetes.io/last-applied-configuration",)
 
 
-def written_down(live: Raw, claims: Sequence[Mapping[str, Any]]) -> str:
-    """claims: the claim templates that it is to have."""
-    spec = {**(live.get("spec") or {}), "volumeClaimTemplates": list(claims)}
+def written_down(
+    live: Raw,
+    claims: Sequence[Mapping[str, Any]],
+    *,
+    fields: Mapping[str, Any] | None = None,
+    marks: Mapping[str, str] | None = None,
+    revision: str | None = None,
+) -> str:
+    """claims: the claim templates that it is to have. fields: of its spec that are to be others. marks: annotations
+    that are to be others; empty: none. revision: of its template, if that is another."""
+    spec = {**(live.get("spec") or {}), **(fields or {}), "volumeClaimTemplates": list(claims)}
     metadata = live["metadata"]
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in _NOT_OURS}
-    revision = (live.get("status") or {}).get("updateRevision", "")
+    annotations = {**(metadata.get("annotations") or {}), **(marks or {})}
+    annotations = {key: value for key, value in annotations.items() if value and key not in _NOT_OURS}
+    if revision is None:
+        revision = (live.get("status") or {}).get("updateRevision", "")
     document = {"uid": metadata.get("uid", ""), "annotations": annotations, "revision": revision, "spec": spec}
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 

@@ -28,9 +28,8 @@ class Shape:
             "strategy": self.strategy,
             "annotations": dict(self.annotations),
         }
-        if self.claims is not None:
-            found["claims"] = list(self.claims)
-        return {name: value for name, value in found.items() if value}
+        found = {name: value for name, value in found.items() if value}
+        return found if self.claims is None else {**found, "claims": list(self.claims)}
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Shape:

@@ -53,9 +53,10 @@ def turns(
     found = (rolls.get(name) for name in names or ORDER[Direction.SAME])
     open_rolls = [roll for roll in found if roll is not None and roll.method != Method.OWNER and roll.old]
     broken = {
-        roll.component: [target for target in reversed(roll.old) if is_broken(roll, target, rosters, now)]
+        roll.component: [target for target in reversed(roll.candidates) if is_broken(roll, target, rosters, now)]
         for roll in open_rolls
     }
+    first = {target.name for targets in broken.values() for target in targets}
     led = view is not None and view.leader is not None
     # While somebody leads, a broken frontend waits for its backends' release: it would write metadata for it.
     urgent = open_rolls[:1] if led and direction in (Direction.UPGRADE, Direction.DOWNGRADE) else open_rolls
@@ -64,7 +65,7 @@ def turns(
     for roll in open_rolls if names else ():
         yield from (Turn(roll=roll, target=target, broken=True) for target in broken.get(roll.component, ()))
         for target in _in_turn(roll, rosters, view):
-            if not is_broken(roll, target, rosters, now):
+            if target.name not in first:
                 yield Turn(roll=roll, target=target, broken=False)
 
 
@@ -94,13 +95,15 @@ def is_broken(roll: Roll, target: RollPod, rosters: Rosters, now: datetime) -> b
 
 
 def _in_turn(roll: Roll, rosters: Rosters, view: FrontendView | None) -> Iterator[RollPod]:
-    """From the highest ordinal down; the leader after all other frontends."""
+    """From the highest ordinal down; the leader after all other frontends. Those that cannot be next come last."""
     leader = view.leader if view else None
     leads = []
-    for target in reversed(roll.old):
+    candidates = roll.candidates
+    for target in reversed(candidates):
         row = row_of(rosters, roll.component, target)
         if leader is not None and row is not None and row.host == leader:
             leads.append(target)
         else:
             yield target
     yield from leads
+    yield from (target for target in roll.old if target not in candidates)

@@ -16,6 +16,7 @@ from starrocks_operator.objects.debugging import names_in
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import METADATA_IMAGE, Objection, objection, ordered
 from starrocks_operator.rollout.image import proven
+from starrocks_operator.rollout.new_volumes import lacking, offering, unasked
 from starrocks_operator.rollout.order import Turn, debugged_last, is_broken, turns
 from starrocks_operator.rollout.quiet import still_quiet
 from starrocks_operator.rollout.record import Record, record_of
@@ -38,12 +39,15 @@ class Course:
     """outlook: the next step, waits and findings. shapes: what StatefulSets must have now, by component.
 
     record: what the status is to remember of the roll; empty: nothing is rolled. direction: of the releases.
+    formers: StatefulSets that are to be made anew, written down. urgent: whether one of them cannot wait.
     """
 
     outlook: Outlook = field(default_factory=Outlook)
     shapes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     record: Mapping[str, Any] = field(default_factory=dict)
     direction: Direction = Direction.SAME
+    formers: Mapping[str, str] = field(default_factory=dict)
+    urgent: bool = False
 
 
 def course_of(
@@ -54,11 +58,16 @@ def course_of(
     rolls: Mapping[str, Roll],
     *,
     founded: bool = True,
+    halted: bool = False,
 ) -> Course:
     """What a roll does next. While nothing is rolled this costs next to nothing. founded: whether there may be anything
-    to lose."""
+    to lose. halted: whether a StatefulSet is missing, and everything stays as it is until it is there again."""
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
     judge = _Judge(cluster, observed, context, rosters, rolls, founded)
+    if halted:
+        told = (cluster.status.rollout if cluster.status else None) or {}
+        direction = version_course(cluster, observed.children, rosters, rolls).direction
+        return Course(outlook=owned, shapes=_shapes(rolls, observed, None), record=told, direction=direction)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
         left = afterwards(cluster, observed, rosters)
         asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
@@ -66,7 +75,8 @@ def course_of(
             replace(judge.record(), began=None, image=None).document() if asked.step or asked.waits else left.record
         )
         outlook = owned.then(left.outlook).then(asked)
-        return Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
+        course = Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
+        return judge.taken_back(course, ("", ""))
     course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
@@ -112,11 +122,40 @@ class _Judge:
         first = prepare(scene, record)
         if first is not None:
             record = replace(record, quiet=with_step(record.quiet, first.step))
-            return self._course(replace(record, gate=""), versions, first)
+            return self._course(replace(record, gate=""), versions, first, turn=turn)
+        if turn.roll.renews:
+            return self._renewal(replace(record, gate=""), versions, turn)
         step = replacement(turn.roll, turn.target, reason=f"Pod {name} is replaced: {_reason(turn)}.")
         return self._course(
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
         )
+
+    def _renewal(self, record: Record, versions: Versions, turn: Turn) -> Course:
+        """A pod that gets new volumes: first the StatefulSet has them, then the claims are there, then the pod goes."""
+        roll, target, children = turn.roll, turn.target, self.observed.children
+        wait = f"pod {target.name} is being replaced"
+        if not roll.trial:
+            remake = offering(roll, target)
+            outlook = Outlook(waits=(wait,)) if remake is None else remake.outlook(self.cluster, children)
+            course = self._course(record, versions, outlook, turn=turn)
+            return course if remake is None else replace(course, formers={roll.component: remake.document})
+        if claim := lacking(roll, target, children):
+            return self._course(record, versions, Outlook(waits=(f"{wait} when claim {claim} exists",)), turn=turn)
+        step = replacement(
+            roll, target, reason=f"Pod {target.name} is replaced: it gets volume {', '.join(roll.trial)}."
+        )
+        return self._course(record, versions, Outlook(step=step, waits=(wait,)), turn=turn)
+
+    def taken_back(self, course: Course, turned: tuple[str, str]) -> Course:
+        """New volumes are no longer there for a pod whose turn is over: nothing is more urgent."""
+        for name, roll in self.rolls.items():
+            withdraw = turned != (name, roll.offered_to[0])
+            remake = unasked(roll, self.observed.revisions, withdraw=withdraw)
+            if remake is not None:
+                back = remake.outlook(self.cluster, self.observed.children)
+                outlook = replace(back.then(course.outlook), step=back.step)
+                return replace(course, outlook=outlook, formers={name: remake.document}, urgent=bool(roll.trial))
+        return course
 
     def scene_of_restart(self, roll: Roll, target: RollPod) -> Scene:
         """Of a pod that is to be made anew as it was."""
@@ -169,13 +208,15 @@ class _Judge:
         step = in_between(self.cluster, self.observed, self.rosters, self.rolls, record)
         return self._course(record, versions, Outlook(step=step, waits=(words,), findings=findings))
 
-    def _course(self, record: Record, versions: Versions, outlook: Outlook) -> Course:
-        return Course(
+    def _course(self, record: Record, versions: Versions, outlook: Outlook, *, turn: Turn | None = None) -> Course:
+        """turn: whose turn it is, if nothing objects to it."""
+        course = Course(
             outlook=outlook,
             shapes=_shapes(self.rolls, self.observed, outlook.step),
             record=record.document(),
             direction=versions.direction,
         )
+        return self.taken_back(course, (turn.roll.component, turn.target.name) if turn is not None else ("", ""))
 
 
 def _unfinished(turn: Turn, last: Roll | None) -> Objection | None:

@@ -23,6 +23,7 @@ from starrocks_operator.objects.metadata import TEMPLATE_HASH
 from starrocks_operator.observed import Raw
 from starrocks_operator.recall import Recall
 from starrocks_operator.storage import template_changes
+from starrocks_operator.storage.added import added, claims_in, offered
 
 OFFERED_TO = "starrocks.com/template-offered-to"
 """`<pod>@<uid>`: the pod that is to come back with the template that the StatefulSet has now."""
@@ -111,6 +112,32 @@ class Roll:
         return name, uid
 
     @property
+    def adding(self) -> tuple[str, ...]:
+        """Volumes that pods are to have besides those that the StatefulSet has at rest: see `new_volumes`."""
+        return added(self.desired, self.live)
+
+    @property
+    def trial(self) -> tuple[str, ...]:
+        """Volumes that the StatefulSet has for one pod only."""
+        return offered(self.live)
+
+    @property
+    def renews(self) -> bool:
+        return bool(self.adding or self.trial)
+
+    @property
+    def candidates(self) -> tuple[RollPod, ...]:
+        """The old pods that may be next. One with new volumes is made only if all below it have them."""
+        if not self.renews:
+            return self.old
+        wanted, found = {claim.name for claim in claims_in(self.desired)}, []
+        for pod in self.pods:
+            found += [] if pod.new else [pod]
+            if not wanted <= pod.pod.claims:
+                break
+        return tuple(found)
+
+    @property
     def update_revision(self) -> str:
         return str((self.live.get("status") or {}).get("updateRevision", ""))
 
@@ -133,7 +160,7 @@ def roll_of(component: str, desired: Raw, live: Raw, pods: Mapping[str, Pod]) ->
             found.append(RollPod(name=name, ordinal=int(ordinal), pod=pod, new=new))
     return Roll(
         component=component,
-        method=_method(component, desired),
+        method=_method(component, desired, live),
         live=live,
         desired=desired,
         pods=tuple(sorted(found, key=lambda pod: pod.ordinal)),
@@ -156,10 +183,11 @@ def annotation(raw: Raw, name: str) -> str:
     return str((raw["metadata"].get("annotations") or {}).get(name, ""))
 
 
-def _method(component: str, desired: Raw) -> Method:
+def _method(component: str, desired: Raw, live: Raw) -> Method:
     if desired["spec"]["updateStrategy"].get("type") == "OnDelete":
         return Method.OWNER
-    return Method.ANY_ORDER if COMPONENTS[component].any_order else Method.PARTITION
+    any_order = COMPONENTS[component].any_order or added(desired, live) or offered(live)
+    return Method.ANY_ORDER if any_order else Method.PARTITION
 
 
 def _wanted_revision(desired: Raw, live: Raw, *, changing: bool) -> str:

@@ -6,6 +6,7 @@ A shape replaces no pod by itself: applying it is always safe. Pods are replaced
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starrocks_operator.objects.metadata import TEMPLATE_HASH, content_hash
@@ -22,15 +23,18 @@ from starrocks_operator.rollout.roll import (
     rolling_of,
 )
 from starrocks_operator.step import Step, StepKind
+from starrocks_operator.storage.added import OFFERED_VOLUMES, live_templates
 
 ON_DELETE: Mapping[str, Any] = {"type": "OnDelete"}
 SHAPING_STEPS = frozenset({StepKind.REPLACE_POD, StepKind.OFFER_TEMPLATE})
-_REMEMBERED = (OFFERED_TO, FORMER_REVISION, WANTED_REVISION)
+_REMEMBERED = (OFFERED_TO, FORMER_REVISION, WANTED_REVISION, OFFERED_VOLUMES)
 
 
 def shape_of(roll: Roll, revisions: Mapping[str, Raw], *, keep: bool = False, withdraw: bool = False) -> Shape:
     """The shape to be applied. keep: the template that is there stays, whatever is wanted. withdraw: what is offered
     to a pod that has not been deleted is taken back. revisions: see `revisions_needed`."""
+    if roll.renews:
+        return _renewing(roll)
     if roll.method == Method.OWNER and not keep:
         return AT_REST
     if keep and roll.changing:
@@ -55,7 +59,7 @@ def shape_of_step(step: Step, roll: Roll) -> Shape:
         return Shape(strategy=_partitioned(roll, int(step.fact("to"))), annotations=_remembered(roll))
     memory = {OFFERED_TO: f"{step.target}@{step.fact('uid')}"}
     if roll.changing:
-        memory[FORMER_REVISION] = f"{_hash_of(roll.live)}@{roll.update_revision}"
+        memory[FORMER_REVISION] = f"{hash_of(roll.live)}@{roll.update_revision}"
     return Shape(strategy=ON_DELETE, annotations=memory)
 
 
@@ -71,6 +75,15 @@ def revisions_needed(children: Children) -> tuple[str, ...]:
     """The ControllerRevisions whose templates StatefulSets are to have again."""
     found = (annotation(raw, FORMER_REVISION).partition("@")[2] for raw in children.of_kind("StatefulSet"))
     return tuple(name for name in found if name)
+
+
+def _renewing(roll: Roll) -> Shape:
+    """It stays as it is until it is made anew: see `new_volumes`. The last one of its shapes is the one at rest."""
+    if roll.changing or roll.adding != roll.trial:
+        return replace(_kept(roll, strategy=ON_DELETE), claims=live_templates(roll.live))
+    if not roll.old and not roll.lagging and _all_there(roll):
+        return AT_REST
+    return Shape(strategy=ON_DELETE, annotations=_remembered(roll))
 
 
 def _before(roll: Roll) -> Shape:
@@ -98,7 +111,7 @@ def _offered(roll: Roll, name: str, uid: str, revisions: Mapping[str, Raw], *, w
     if not roll.old and _all_there(roll):
         return AT_REST
     former, _, revision = annotation(roll.live, FORMER_REVISION).partition("@")
-    template = _template_in(revisions.get(revision))
+    template = template_in(revisions.get(revision))
     if template is None:
         if roll.method == Method.PARTITION:
             return Shape(strategy=_partitioned(roll, _lowest_new_run(roll)))
@@ -122,11 +135,11 @@ def _kept(roll: Roll, *, strategy: Mapping[str, Any], memory: Mapping[str, str] 
     return Shape(
         template=clean_template((roll.live.get("spec") or {}).get("template") or {}),
         strategy=strategy,
-        annotations={TEMPLATE_HASH: _hash_of(roll.live), **kept},
+        annotations={TEMPLATE_HASH: hash_of(roll.live), **kept},
     )
 
 
-def _hash_of(live: Raw) -> str:
+def hash_of(live: Raw) -> str:
     """What is recorded of its template; of another operator's StatefulSet, a hash that is nobody's."""
     return annotation(live, TEMPLATE_HASH) or content_hash((live.get("spec") or {}).get("template") or {})
 
@@ -150,7 +163,7 @@ def _all_there(roll: Roll) -> bool:
     return len([pod for pod in roll.pods if pod.ordinal < roll.replicas]) == roll.replicas
 
 
-def _template_in(revision: Raw | None) -> dict[str, Any] | None:
+def template_in(revision: Raw | None) -> dict[str, Any] | None:
     template = (((revision or {}).get("data") or {}).get("spec") or {}).get("template")
     return clean_template(template) if template else None
 

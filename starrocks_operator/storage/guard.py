@@ -1,8 +1,9 @@
 """What stands between a changed spec and the data: the volumes that a StatefulSet was made with, and pods without any.
 
-- Claims of an existing StatefulSet cannot be changed in place. A grown size is the business of `volumes`. Any other
-  difference (a volume removed, added, of another class, or mounted elsewhere) would give pods an empty directory where
-  their data was, or be refused by Kubernetes at every later change: the component is held until spec and pods agree.
+- Claims of an existing StatefulSet cannot be changed in place. A grown size is the business of `volumes`, an additional
+  volume that of `rollout.new_volumes`. Any other difference (a volume removed, of another class, or mounted elsewhere)
+  would give pods an empty directory where their data was, or be refused by Kubernetes at every later change: the
+  component is held until spec and pods agree.
 - Where metadata or tablets go with the pod, replacing a pod loses them: see `rollout.gates.volumes`.
 """
 
@@ -20,6 +21,7 @@ from starrocks_operator.objects import drift
 from starrocks_operator.objects.metadata import TEMPLATE_HASH
 from starrocks_operator.objects.volumes import Claim
 from starrocks_operator.observed import FrontendView, Raw
+from starrocks_operator.storage.added import claims_in, offered, ungiven
 from starrocks_operator.storage.precious import places
 
 LOSS_CONSENT = "starrocks.com/accept-data-loss-at-generation"
@@ -68,9 +70,14 @@ def template_changes(desired: Object, stateful_set: Raw) -> bool:
 
 
 def _claims(scene: Scene, component: Component) -> Iterator[Finding]:
-    wanted, live = _templates(scene.wanted[component.name]), _templates(scene.live[component.name])
-    for name in sorted(wanted.keys() | live.keys()):
-        if trouble := _difference(wanted.get(name), live.get(name)):
+    desired, there = scene.wanted[component.name], scene.live[component.name]
+    wanted = {claim.name: claim for claim in claims_in(desired)}
+    live = {claim.name: claim for claim in claims_in(there) if claim.name not in offered(there)}
+    for name in ungiven(desired, there):
+        why = "is new, and their updateStrategy keeps the operator from replacing every pod"
+        yield _unsupported(component, f"Volume {name} of the {component.title}s {why}.")
+    for name in sorted(live):
+        if trouble := _difference(wanted.get(name), live[name]):
             yield _unsupported(component, f"Volume {name} of the {component.title}s {trouble}.")
 
 
@@ -92,14 +99,9 @@ def _unsupported(component: Component, trouble: str) -> Finding:
     )
 
 
-def _difference(wanted: Claim | None, live: Claim | None) -> str:
-    if wanted is None or live is None:
-        return "is new" if live is None else "is no longer in the spec as a volume of its own"
+def _difference(wanted: Claim | None, live: Claim) -> str:
+    if wanted is None:
+        return "is no longer in the spec as a volume of its own"
     if wanted.storage_class is not None and wanted.storage_class != live.storage_class:
         return f"shall have storage class {wanted.storage_class!r} and was made with {live.storage_class!r}"
     return ""
-
-
-def _templates(stateful_set: Raw) -> dict[str, Claim]:
-    templates = (stateful_set.get("spec") or {}).get("volumeClaimTemplates") or ()
-    return {claim.name: claim for claim in map(Claim.of, templates)}

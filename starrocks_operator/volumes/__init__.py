@@ -11,6 +11,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.roll import Roll
 from starrocks_operator.volumes.growth import Growth, growth_of
+from starrocks_operator.volumes.left import left_of
 from starrocks_operator.volumes.lost import lost_of
 
 __all__ = ["Growth", "volumes_of"]
@@ -21,5 +22,6 @@ def volumes_of(
 ) -> Growth:
     """What comes next for the volumes of a cluster."""
     growth = growth_of(cluster, observed, context, rolls)
+    left = left_of(observed, rolls)
     lost = lost_of(cluster, observed, context, rosters.be, growth.resting(rolls))
-    return replace(growth, outlook=growth.outlook.then(lost))
+    return replace(growth, outlook=growth.outlook.then(lost).then(left))

@@ -23,6 +23,7 @@ from starrocks_operator.rollout.roll import Roll
 from starrocks_operator.rollout.shaping import shape_of
 from starrocks_operator.step import Step, StepKind
 from starrocks_operator.storage.claims import Growing, growing
+from starrocks_operator.storage.retention import goes_with_it
 from starrocks_operator.storage.sizes import is_larger
 
 T = TypeVar("T")
@@ -138,21 +139,10 @@ def _in_the_way(scene: _Scene, name: str, roll: Roll, *, calm: bool) -> str:
         return "pods are no longer being replaced"
     if scene.context.wished.get(name) != roll.replicas:
         return "there are as many as the spec asks for"
-    if _goes_with_it(scene, roll):
+    if goes_with_it(roll.live, scene.observed.children):
         return "no volume would go with it: set persistentVolumeClaimRetentionPolicy.whenDeleted to Retain meanwhile"
     present = [pod for pod in roll.pods if not pod.pod.deleting]
     return "" if len(present) == roll.replicas else "all its pods are there"
-
-
-def _goes_with_it(scene: _Scene, roll: Roll) -> bool:
-    """Whether claims belong to the StatefulSet. Orphaned they would stay, but for a race that nobody should run."""
-    policy = (roll.live.get("spec") or {}).get("persistentVolumeClaimRetentionPolicy") or {}
-    uid = roll.live["metadata"].get("uid")
-    return policy.get("whenDeleted") == "Delete" or any(
-        owner.get("uid") == uid
-        for claim in scene.observed.children.of_kind("PersistentVolumeClaim")
-        for owner in claim["metadata"].get("ownerReferences") or ()
-    )
 
 
 def _claims(scene: _Scene, name: str, claims: tuple[Growing, ...]) -> Outlook:

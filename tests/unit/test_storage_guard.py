@@ -55,7 +55,7 @@ def test_the_same_size_in_other_words_is_no_growth() -> None:
 
 
 @pytest.mark.parametrize("field", [FE, BE])
-@pytest.mark.parametrize("change", ["removed", "emptied", "added", "another class"])
+@pytest.mark.parametrize("change", ["removed", "emptied", "renamed", "added under OnDelete", "another class"])
 def test_other_changes_of_volumes_hold_the_component(field: str, change: str) -> None:
     world = World()
     listed = volumes(world, field)
@@ -64,8 +64,11 @@ def test_other_changes_of_volumes_hold_the_component(field: str, change: str) ->
             listed.clear()
         case "emptied":
             listed[0]["storageClassName"] = "emptyDir"
-        case "added":
+        case "renamed":
+            listed[0]["name"] = "other"
+        case "added under OnDelete":
             listed.append({"name": "more", "mountPath": "/more", "storageSize": "1Gi"})
+            world.raw["spec"][field]["updateStrategy"] = {"type": "OnDelete"}
         case "another class":
             listed[0]["storageClassName"] = "fast"
     assert "VolumeChangeNotSupported" in findings(world)

@@ -15,6 +15,7 @@ from starrocks_operator.rollout.gates.frontends import FRONTENDS
 from starrocks_operator.rollout.gates.gate import Gate
 from starrocks_operator.rollout.gates.members import GENERATION, MEMBERS
 from starrocks_operator.rollout.gates.metadata import METADATA, METADATA_IMAGE, ordered
+from starrocks_operator.rollout.gates.new_volumes import NEW_VOLUMES
 from starrocks_operator.rollout.gates.tablets import TABLETS
 from starrocks_operator.rollout.gates.volumes import VOLUMES
 from starrocks_operator.rollout.scene import Scene
@@ -24,7 +25,7 @@ __all__ = ["GATES", "METADATA_IMAGE", "SKIPPED", "Gate", "Objection", "objection
 SKIPPED = "starrocks.com/skip-rollout-gates"
 """Names of gates, separated by commas, and the generation for which they are off: `BackendsAlive,NoBackup@12`."""
 
-GATES = (*DEBUGGING, *VOLUMES, *GENERATION, *CANARIES, *FRONTENDS, *MEMBERS, *TABLETS, *METADATA)
+GATES = (*DEBUGGING, *VOLUMES, *NEW_VOLUMES, *GENERATION, *CANARIES, *FRONTENDS, *MEMBERS, *TABLETS, *METADATA)
 
 
 @dataclass(frozen=True, kw_only=True)
