@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,10 @@ def requests(audit_log: Path, *, user: str = OPERATOR) -> Iterator[tuple[Right, 
         resource = "/".join(filter(None, (reference.get("resource"), reference.get("subresource"))))
         right = Right(group=reference.get("apiGroup", ""), resource=resource, verb=event["verb"])
         allowed = event.get("annotations", {}).get("authorization.k8s.io/decision") != "forbid"
-        yield right, allowed, "/".join(filter(None, (reference.get("namespace"), reference.get("name"))))
+        where = "/".join(filter(None, (reference.get("namespace"), reference.get("name"))))
+        yield right, allowed, where
+        if right.verb == "patch" and event.get("responseStatus", {}).get("code") == HTTPStatus.CREATED:
+            yield replace(right, verb="create"), allowed, where  # an apply that made the object took both rights
 
 
 def denied(audit_log: Path, *, user: str = OPERATOR) -> list[str]:
