@@ -36,6 +36,7 @@ from starrocks_operator.objects import build
 from starrocks_operator.objects.names import CLUSTER_DOMAIN, stateful_set_name
 from starrocks_operator.observed import ObjectKey, Observed
 from starrocks_operator.plan import Draft
+from starrocks_operator.quiet.pause import is_paused
 from starrocks_operator.quiet.templates import kept_templates
 from starrocks_operator.recall import Recall
 from starrocks_operator.rollout import Course, Roll, course_of, roll_of
@@ -87,6 +88,7 @@ def decide(
         disks.resting(rolls),
         founded=case.may_be_founded,
         halted=bool(disks.anew),
+        paused=is_paused(cluster.annotations),
     )
     shapes, formers = {**course.shapes, **disks.shapes}, {**disks.formers, **course.formers}
     if shapes or formers:

@@ -127,11 +127,11 @@ class Rehearsal:
             self._stopped.discard(name)
             self._due[name] = due
 
-    def until(self, condition: Callable[[], bool], what: str, *, within: float = 1800.0) -> None:
+    def until(self, condition: Callable[[], bool], what: str, *, within: float = 1800.0, pause: float = 2.0) -> None:
         until = self.now + within
         while not condition():
             assert self.now < until, f"waited {within:g} virtual seconds for {what}\n{self.story()}"
-            self.let(2.0)
+            self.let(pause)
 
     def until_settled(self, *, within: float = 1800.0) -> None:
         """As wished, said so in status, and nothing more to do."""

@@ -139,6 +139,23 @@ def _added(*components: str, dies: str = "") -> Play:
     return play
 
 
+def _paused(rehearsal: Rehearsal) -> None:
+    """Its owner pauses the cluster while the volume is there for one pod: it is taken back before anything rests."""
+
+    def offered() -> bool:
+        live = rehearsal.kubernetes.get("StatefulSet", "sample-be")
+        return live is not None and len(live["spec"]["volumeClaimTemplates"]) > 1
+
+    rehearsal.edit("be", storageVolumes=[*rehearsal.volumes("be"), SPILL])
+    rehearsal.until(offered, "the volume to be there for a pod", pause=0.5)
+    rehearsal.annotate(paused="true")
+    rehearsal.let(30)
+    assert not offered(), rehearsal.story()
+    rehearsal.assert_quiet(seconds=60)
+    rehearsal.annotate(paused="false")
+    rehearsal.until_settled()
+
+
 def _not_added(component: str, *, after: int) -> Play:
     """The volume is taken back when so many pods have it: they lose it again, and their claims stay."""
 
@@ -227,6 +244,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "volume-added-to-all": Scenario(play=_added("fe", "be", "cn"), cluster={"fe": 3, "be": 3, "cn": 2}),
     "volume-added-and-a-death": Scenario(play=_added("be", dies="sample-be-2")),
     "volume-added-and-the-new-one-dies": Scenario(play=_added("fe", dies="sample-fe-0")),
+    "volume-added-and-paused": Scenario(play=_paused, cluster={"fe": 3, "be": 3, "cn": 0}),
     "volume-not-added": Scenario(play=_not_added("be", after=2), written=True),
     "volume-not-added-to-frontends": Scenario(play=_not_added("fe", after=1)),
     "upgraded": Scenario(play=_released("3.4.2"), written=True),

@@ -59,11 +59,15 @@ def course_of(
     *,
     founded: bool = True,
     halted: bool = False,
+    paused: bool = False,
 ) -> Course:
-    """What a roll does next. While nothing is rolled this costs next to nothing. founded: whether there may be anything
-    to lose. halted: whether a StatefulSet is missing, and everything stays as it is until it is there again."""
+    """What a roll does next. While nothing is rolled this costs next to nothing.
+
+    founded: whether there may be anything to lose. halted: whether a StatefulSet is missing, and everything stays as it
+    is until it is there again. paused: whether no pod will be replaced, whosever turn it is.
+    """
     owned = Outlook(findings=tuple(_left_to_owners(rolls)))
-    judge = _Judge(cluster, observed, context, rosters, rolls, founded)
+    judge = _Judge(cluster, observed, context, rosters, rolls, founded, paused)
     if halted:
         told = (cluster.status.rollout if cluster.status else None) or {}
         direction = version_course(cluster, observed.children, rosters, rolls).direction
@@ -89,6 +93,7 @@ class _Judge:
     rosters: Rosters
     rolls: Mapping[str, Roll]
     founded: bool
+    paused: bool
 
     def course(self) -> Course:
         versions = version_course(self.cluster, self.observed.children, self.rosters, self.rolls)
@@ -149,7 +154,7 @@ class _Judge:
     def taken_back(self, course: Course, turned: tuple[str, str]) -> Course:
         """New volumes are no longer there for a pod whose turn is over: nothing is more urgent."""
         for name, roll in self.rolls.items():
-            withdraw = turned != (name, roll.offered_to[0])
+            withdraw = self.paused or turned != (name, roll.offered_to[0])
             remake = unasked(roll, self.observed.revisions, withdraw=withdraw)
             if remake is not None:
                 back = remake.outlook(self.cluster, self.observed.children)

@@ -187,7 +187,9 @@ def test_claims_that_no_pod_has_any_more_are_named_and_kept() -> None:
     assert not decision.due
 
 
-@pytest.mark.parametrize("scenario", ["volume-added-and-a-death", "volume-not-added-to-frontends"])
+@pytest.mark.parametrize(
+    "scenario", ["volume-added-and-a-death", "volume-added-and-paused", "volume-not-added-to-frontends"]
+)
 def test_it_is_added_and_taken_back_whatever_dies(scenario: str) -> None:
     """With invariants watched, and the controller of StatefulSets as it is: stuck while a running pod lacks a claim."""
     SCENARIOS[scenario].finish(SCENARIOS[scenario].begin())
