@@ -68,7 +68,7 @@ def world(installed: Node) -> Iterator[Control]:
         yield control
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(installed: Node, world: Control) -> Iterator[Cluster]:
     """Three frontends, three backends and a compute node, with a table on them; nothing of it may ever be lost."""
     cluster = Cluster(installed, world, namespace="e2e", name="demo")

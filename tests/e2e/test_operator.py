@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from lab.controlplane.errors import LabError
 from lab.node import Node
 from tests.e2e.stage import Cluster, until
 
@@ -57,51 +54,3 @@ def test_all_frontends_restarted_at_once_are_the_same_cluster(cluster: Cluster) 
     until(lambda: not cluster.ready(), "the status tells of it")
     cluster.wait_until_ready("all frontends are back")
     assert cluster.cluster_ids() == before
-
-
-@pytest.mark.parametrize("role", ["LEADER", "FOLLOWER"])
-def test_a_frontend_pod_is_deleted(cluster: Cluster, role: str) -> None:
-    rows = cluster.sql("demo-fe-0", "SHOW FRONTENDS")
-    pod = next(row["IP"].split(".")[0] for row in rows if row["Role"] == role)
-    uid = cluster.get("pod", pod)["metadata"]["uid"]
-    cluster.kubectl("delete", "pod", pod)
-    until(lambda: cluster.get("pod", pod)["metadata"]["uid"] != uid, "another pod takes its place")
-    cluster.wait_until_ready(f"the {role.lower()} is back")
-
-
-def test_a_backend_pod_is_deleted(cluster: Cluster) -> None:
-    cluster.kubectl("delete", "pod", "demo-be-1")
-    cluster.wait_until_ready("the backend is back")
-    assert set(cluster.backends()) == {"demo-be-0", "demo-be-1", "demo-be-2"}
-
-
-def test_evictions_leave_a_majority(cluster: Cluster) -> None:
-    """As `kubectl drain` asks: one frontend may go, and while it is away no other."""
-
-    def evict(pod: str) -> None:
-        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
-        path = f"/api/v1/namespaces/{cluster.namespace}/pods/{pod}/eviction"
-        cluster.node.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(eviction))
-
-    evict("demo-fe-2")
-    with pytest.raises(LabError, match="disruption budget"):
-        evict("demo-fe-1")
-    cluster.wait_until_ready("the evicted frontend is back")
-
-
-def test_the_operator_is_killed_in_the_middle(cluster: Cluster) -> None:
-    cluster.patch({"spec": {"starRocksFeSpec": {"replicas": 5}}})
-    cluster.node.kubectl(
-        "-n",
-        "starrocks",
-        "delete",
-        "pod",
-        "-l",
-        "app.kubernetes.io/name=starrocks-operator",
-        "--grace-period=0",
-        "--force",
-    )
-    cluster.wait_until_ready("five frontends")
-    cluster.patch({"spec": {"starRocksFeSpec": {"replicas": 3}}})
-    cluster.wait_until_ready("three frontends")
-    assert len(cluster.sql("demo-fe-0", "SHOW FRONTENDS")) == 3
