@@ -86,7 +86,8 @@ def world(installed: Site) -> Iterator[Control]:
 def cluster(installed: Site, world: Control, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three frontends, three backends and a compute node; when all is over, the operator's record is looked at."""
     cluster = Cluster(installed, world, namespace="e2e", name="demo")
-    installed.kubectl("create", "namespace", cluster.namespace)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace}}
+    installed.kubectl("apply", "-f", "-", input=json.dumps(namespace))
     cluster.apply(sample("demo", resource=cluster.name))
     cluster.wait_until_ready()
     yield cluster
