@@ -20,7 +20,7 @@ export ANSIBLE_HOME := $(CURDIR)/.cache/ansible
 
 .PHONY: help
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{split($$1, t, ":"); printf "  make %-11s %s\n", t[1], $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{split($$1, t, ":"); printf "  make %-11s %s\n", t[1], $$2}'
 
 .PHONY: deps
 deps: .venv/.ready  ## set up the Python environment (.venv) from the lock file
@@ -78,6 +78,10 @@ cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: e
 .PHONY: e2e
 e2e: deps  ## the operator as a pod on a real node (root on Linux, else skipped; or KUBECONFIG=… for a cluster of yours)
 	E2E_KUBECONFIG=$(and $(CLUSTER),$(abspath $(KUBECONFIG))) $(BIN)/python -m pytest tests/e2e -q
+
+.PHONY: e2e-short
+e2e-short: deps  ## the first part of it: the node, installing, the sample, a scale-in taken back, all frontends restarted
+	$(BIN)/python -m pytest tests/e2e/test_node.py tests/e2e/test_operator.py -q
 
 # All parts are run, whatever becomes of the others.
 .PHONY: chaos

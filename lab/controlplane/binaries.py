@@ -104,8 +104,9 @@ def cache_directory() -> Path:
     return Path(base) / "starrocks-operator-lab"
 
 
-def ensure(report: Callable[[str], None], modules: Sequence[Module] = MODULES) -> dict[str, Path]:
-    """Every program of the control plane by name, built now if it has not been built before."""
+def ensure(report: Callable[[str], None], modules: Sequence[Module] | None = None) -> dict[str, Path]:
+    """Every program of the control plane, or of these modules, by name, built now if it has not been built before."""
+    modules = MODULES if modules is None else modules
     given = os.environ.get("KUBEBUILDER_ASSETS")
     found = {program: path for module in modules for program in module.programs if (path := _given(given, program))}
     for module in modules:

@@ -40,6 +40,8 @@ class Node:
     def start(cls, directory: Path, *, kept: bool = False, report: Callable[[str], None] = _silent) -> "Node":
         """Start a node in `directory`, or return the one that runs there. It ends with this process unless `kept`."""
         directory = directory.resolve()
+        if Place(directory=directory, number=0).too_long:
+            raise LabError(f"{directory} is too long a path: sockets below it could not be named; choose a shorter one")
         packages.ensure(report)
         built = programs.ensure(report)
         directory.mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -75,6 +77,10 @@ class Node:
     def kubeconfig(self) -> Path:
         """The administrator's kubeconfig, good on this machine and nowhere else."""
         return self.control_plane.kubeconfig
+
+    @property
+    def kubectl_program(self) -> Path:
+        return self.control_plane.kubectl_program
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
         """Run kubectl as the administrator and return what it prints."""
@@ -114,6 +120,7 @@ class _Start:
         self.report = report
         self.deadline = time.monotonic() + _PATIENCE
         self.processes: tuple[Process, ...] = ()
+        self.plane: ControlPlane | None = None
 
     def run(self) -> Node:
         site = Site(
@@ -122,7 +129,7 @@ class _Start:
             address=lambda layout: Place.of(layout).machine_address,
             prepare=self._prepare,
         )
-        plane = ControlPlane.start(self.directory / "plane", name="node", report=self.report, site=site)
+        self.plane = plane = ControlPlane.start(self.directory / "plane", name="node", report=self.report, site=site)
         place = self.place
         self._spawn("containerd", namespaces.entered(self.first, self.joins, components.containerd(place)))
         self._until("containerd answers", lambda: bool(images.ctr(place, "version")))
@@ -170,13 +177,19 @@ class _Start:
                 said = ""
             except LabError as error:
                 said = f": {error}"
-            for process in self.processes:
-                if not process.running():
-                    log = self.place.log(process.name)
-                    raise LabError(f"{process.name} has ended; the end of {log}:\n{last_lines(log)}")
+            self._check()
             if time.monotonic() > self.deadline:
                 raise LabError(f"waited {_PATIENCE:.0f} s until {what}, in {self.directory}{said}")
             time.sleep(_INTERVAL)
+
+    def _check(self) -> None:
+        """Say which part has ended, with its last words, if one has."""
+        for process in self.processes:
+            if not process.running():
+                log = self.place.log(process.name)
+                raise LabError(f"{process.name} has ended; the end of {log}:\n{last_lines(log)}")
+        if self.plane is not None:
+            self.plane.check()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -26,6 +26,18 @@ WORLD = "docker.io/starrocks-simulator/world:3.3.9"
 RELEASE = "3.5.5"  # of the samples
 PATIENCE = 300.0
 Document = dict[str, Any]
+
+
+class Site(Protocol):
+    """A Kubernetes that has nodes: the lab's, or one that was named."""
+
+    @property
+    def kubeconfig(self) -> Path: ...
+
+    @property
+    def kubectl_program(self) -> Path: ...
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str: ...
 
 
 def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
@@ -79,14 +91,14 @@ def sample(name: str, *, resource: str) -> Document:
 class Cluster:
     """One StarRocksCluster in a namespace of its own, as its user sees it."""
 
-    def __init__(self, node: Node, world: Control, *, namespace: str, name: str) -> None:
-        self.node = node
+    def __init__(self, site: Site, world: Control, *, namespace: str, name: str) -> None:
+        self.site = site
         self.world = world
         self.namespace = namespace
         self.name = name
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
-        return self.node.kubectl("--namespace", self.namespace, *arguments, input=input)
+        return self.site.kubectl("--namespace", self.namespace, *arguments, input=input)
 
     def apply(self, document: Document) -> None:
         self.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(document))
@@ -139,9 +151,9 @@ class Cluster:
 
 
 @contextmanager
-def forwarded(node: Node) -> Iterator[Control]:
+def forwarded(site: Site) -> Iterator[Control]:
     """The world's control API on a port of this machine's loopback."""
-    program = [str(node.control_plane.kubectl_program), f"--kubeconfig={node.kubeconfig}"]
+    program = [str(site.kubectl_program), f"--kubeconfig={site.kubeconfig}"]
     what = ["--namespace=starrocks-simulator", "port-forward", "service/starrocks-simulator", ":8999"]
     with subprocess.Popen([*program, *what], stdout=subprocess.PIPE, text=True) as process:
         try:

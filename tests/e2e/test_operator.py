@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 
-from lab.node import Node
-from tests.e2e.stage import Cluster, until
+from tests.e2e.stage import Cluster, Site, until
 
 TABLETS = 24
 
 
-def test_the_operator_runs_as_a_pod(installed: Node) -> None:
+def test_the_operator_runs_as_a_pod(installed: Site) -> None:
     pods = json.loads(installed.kubectl("-n", "starrocks", "get", "pods", "-o", "json"))["items"]
     (pod,) = [pod for pod in pods if pod["spec"]["serviceAccountName"] == "starrocks-operator"]
     (container,) = pod["spec"]["containers"]

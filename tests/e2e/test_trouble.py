@@ -32,7 +32,7 @@ def test_evictions_leave_a_majority(cluster: Cluster) -> None:
     def evict(pod: str) -> None:
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
         path = f"/api/v1/namespaces/{cluster.namespace}/pods/{pod}/eviction"
-        cluster.node.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(eviction))
+        cluster.site.kubectl("create", "--raw", path, "-f", "-", input=json.dumps(eviction))
 
     evict("demo-fe-2")
     with pytest.raises(LabError, match="disruption budget"):
@@ -42,7 +42,7 @@ def test_evictions_leave_a_majority(cluster: Cluster) -> None:
 
 def test_the_operator_is_killed_in_the_middle(cluster: Cluster) -> None:
     cluster.patch({"spec": {"starRocksFeSpec": {"replicas": 5}}})
-    cluster.node.kubectl(
+    cluster.site.kubectl(
         "-n",
         "starrocks",
         "delete",
@@ -60,7 +60,7 @@ def test_the_operator_is_killed_in_the_middle(cluster: Cluster) -> None:
 
 def kill_the_operator(cluster: Cluster) -> None:
     label = "app.kubernetes.io/name=starrocks-operator"
-    cluster.node.kubectl("-n", "starrocks", "delete", "pod", "-l", label, "--grace-period=0", "--force")
+    cluster.site.kubectl("-n", "starrocks", "delete", "pod", "-l", label, "--grace-period=0", "--force")
 
 
 def test_a_configuration_that_crash_loops_stops_at_one_pod_and_is_mended(cluster: Cluster) -> None:
@@ -103,9 +103,9 @@ def test_a_cluster_is_deleted_and_keeps_its_volumes(cluster: Cluster) -> None:
 def test_a_namespace_goes_without_the_operator(cluster: Cluster) -> None:
     """Nothing of ours holds it up: no finalizer waits for somebody who is not there."""
     cluster.apply(sample("minimal", resource="last"))
-    cluster.node.kubectl("-n", "starrocks", "scale", "deployment/starrocks-operator", "--replicas=0")
+    cluster.site.kubectl("-n", "starrocks", "scale", "deployment/starrocks-operator", "--replicas=0")
     try:
         cluster.world.call("DELETE", "/clusters", {"namespace": cluster.namespace, "cluster": "last", "volumes": True})
-        cluster.node.kubectl("delete", "namespace", cluster.namespace, "--timeout=120s")
+        cluster.site.kubectl("delete", "namespace", cluster.namespace, "--timeout=120s")
     finally:
-        cluster.node.kubectl("-n", "starrocks", "scale", "deployment/starrocks-operator", "--replicas=1")
+        cluster.site.kubectl("-n", "starrocks", "scale", "deployment/starrocks-operator", "--replicas=1")
