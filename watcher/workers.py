@@ -59,10 +59,15 @@ class Nursery:
         """A new worker, ready to play."""
         if self._parent is None or self._parent.returncode is not None:
             await self._begin()
-        assert self._control is not None
+        assert self._control is not None and self._parent is not None
         ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._control, [b"1"], [theirs.fileno()])
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"1"], [theirs.fileno()])
+        except BrokenPipeError:  # the parent died a moment ago
+            ours.close()
+            await self._parent.wait()
+            return await self.worker()
         reader, writer = await asyncio.open_connection(sock=ours, limit=LINE)
         if not (hello := await reader.readline()):
             raise EOFError

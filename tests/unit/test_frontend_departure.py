@@ -322,7 +322,7 @@ def test_one_is_not_dropped_while_its_pod_could_not_go() -> None:
     world = scaled_in(4, 3)
     assert taken(world.decide()) == ("DropFollower", "sample-fe-3")
     volumes = world.raw["spec"]["starRocksFeSpec"]["storageVolumes"]
-    volumes.append({"name": "more", "mountPath": "/more", "storageSize": "1Gi"})
+    volumes[0]["storageClassName"] = "another"
     decision = world.decide()
     assert decision.step is None
     assert "it is held" in " ".join(decision.waits)
