@@ -59,7 +59,8 @@ class Nursery:
         """A new worker, ready to play."""
         if self._parent is None or self._parent.returncode is not None:
             await self._begin()
-        assert self._control is not None and self._parent is not None
+        assert self._control is not None
+        assert self._parent is not None
         ours, theirs = socket.socketpair()
         try:
             with theirs:
