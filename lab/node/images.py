@@ -50,14 +50,8 @@ def build(
     given = {"BASE": base(report), **(arguments or {})}
     report(f"building {tag} from {dockerfile}")
     started = time.monotonic()
-    command = [
-        "bud",
-        "--isolation=chroot",
-        f"--layers={str(_driver() == 'overlay').lower()}",
-        "--pull-never",
-        "--format=docker",
-        f"--tag={tag}",
-    ]
+    # No cache of layers: this buildah takes an ENV that another build argument had given for the same.
+    command = ["bud", "--isolation=chroot", "--layers=false", "--pull-never", "--format=docker", f"--tag={tag}"]
     command += [f"--build-arg={name}={value}" for name, value in given.items()]
     ignored = dockerfile.with_name(f"{dockerfile.name}.dockerignore")  # docker finds it by itself
     command += [f"--ignorefile={ignored}"] if ignored.exists() else []

@@ -64,16 +64,19 @@ def kill_the_operator(cluster: Cluster) -> None:
 
 
 def test_a_configuration_that_crash_loops_stops_at_one_pod_and_is_mended(cluster: Cluster) -> None:
-    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "be-settings"}}
-    mount = {"configMapInfo": {"configMapName": "be-settings", "resolveKey": "be.conf"}}
-    cluster.apply({**settings, "data": {"be.conf": "be_port = 9060\n"}})
-    cluster.patch({"spec": {"starRocksBeSpec": mount}})
+    configure_backends(cluster, "works", "be_port = 9060\n")
     cluster.wait_until_ready("backends with a configuration of their own")
-    cluster.apply({**settings, "data": {"be.conf": "crash_on_start = true\n"}})
+    configure_backends(cluster, "crashes", "crash_on_start = true\n")
     until(lambda: crash_looping(cluster) == ["demo-be-2"], "the first pod does not start with it")
-    cluster.apply({**settings, "data": {"be.conf": "be_port = 9060\nsys_log_level = INFO\n"}})
+    configure_backends(cluster, "mended", "be_port = 9060\nsys_log_level = INFO\n")
     cluster.wait_until_ready("backends with a configuration that works")
     assert crash_looping(cluster) == []
+
+
+def configure_backends(cluster: Cluster, name: str, content: str) -> None:
+    cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"be.conf": content}})
+    mount = {"configMapInfo": {"configMapName": name, "resolveKey": "be.conf"}}
+    cluster.patch({"spec": {"starRocksBeSpec": mount}})
 
 
 def crash_looping(cluster: Cluster) -> list[str]:
