@@ -56,7 +56,7 @@ adopt-check: deps  ## what would change if this operator took over the StarRocks
 	@$(BIN)/python -m watcher.adopt_check $(CLUSTER)
 
 .PHONY: test
-test: lint unit monitoring rehearsal cluster molecule  ## every test
+test: lint unit monitoring rehearsal cluster molecule e2e-short  ## every test (as root on Debian also on a real node)
 
 .PHONY: unit
 unit: deps  ## the pure tests: seconds
@@ -77,11 +77,11 @@ cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: e
 
 .PHONY: e2e
 e2e: deps  ## the operator as a pod on a real node (root on Linux, else skipped; or KUBECONFIG=… for a cluster of yours)
-	E2E_KUBECONFIG=$(and $(CLUSTER),$(abspath $(KUBECONFIG))) $(BIN)/python -m pytest tests/e2e -q
+	E2E_KUBECONFIG=$(and $(CLUSTER),$(abspath $(KUBECONFIG))) $(PYTEST) tests/e2e
 
 .PHONY: e2e-short
 e2e-short: deps  ## the first part of it: the node, installing, the sample, a scale-in taken back, all frontends restarted
-	$(BIN)/python -m pytest tests/e2e/test_node.py tests/e2e/test_operator.py -q
+	$(PYTEST) tests/e2e/test_node.py tests/e2e/test_operator.py
 
 # All parts are run, whatever becomes of the others.
 .PHONY: chaos

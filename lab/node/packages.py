@@ -35,7 +35,14 @@ def impossible() -> str | None:
     if missing() and shutil.which("apt-get") is None:
         programs = ", ".join(sorted(missing()))
         return f"a real node needs {programs}, and without apt-get nobody installs them here; {advice}"
+    if not _may_make_namespaces():
+        return f"a real node needs namespaces of its own, which nobody may make here, as in most containers; {advice}"
     return None
+
+
+def _may_make_namespaces() -> bool:
+    command = ("unshare", "--net", "--mount", "--pid", "--fork", "mount", "-t", "proc", "proc", "/proc")
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def missing() -> dict[str, str]:

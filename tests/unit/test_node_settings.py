@@ -83,12 +83,14 @@ def test_a_volume_is_bound_to_the_claim_it_was_made_for() -> None:
         ("Darwin", 0, "/bin/x", "needs Linux, this is Darwin"),
         ("Linux", 1000, "/bin/x", "needs root"),
         ("Linux", 0, None, "without apt-get"),
+        ("Linux", 0, "/bin/x", "needs namespaces"),
         ("Linux", 0, "/bin/x", None),
     ],
 )
 def test_where_there_can_be_no_node_it_is_said(
     monkeypatch: pytest.MonkeyPatch, system: str, user: int, found: str | None, said: str | None
 ) -> None:
+    monkeypatch.setattr(packages, "_may_make_namespaces", lambda: said is None)
     monkeypatch.setattr(platform, "system", lambda: system)
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(shutil, "which", lambda program: found)
