@@ -35,9 +35,10 @@ from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksClus
 from starrocks_operator.objects import objects_of
 from starrocks_operator.objects.compute_node_group import build_of
 from starrocks_operator.objects.metadata import kind_of, owner_reference
-from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
+from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, with_removals, without_unwanted
 
 LEASE_API = "coordination.k8s.io/v1"
+REFUSED = 422  # the API server understood it, and what would come of it is not valid
 ATTEMPTS = 3  # looks at a StatefulSet that others write at the same moment
 NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
@@ -142,9 +143,8 @@ class ActionModule(ActionBase):
         if live is not None and live.ok and holds_data(wanted):
             wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": found}}
         answer = server.apply(wanted, dry_run=self._check)
-        if live is not None and live.ok and answer.ok and self._check and is_adopted(live.body):
-            share = former_share(live.metadata.get("managedFields") or ())
-            answer = server.rehearse(without_unwanted(answer.body, share, wanted))
+        if live is not None and live.ok and self._check and is_adopted(live.body):
+            answer = _as_if_taken_over(server, live, wanted, answer)
         if answer.status == 409 and "resourceVersion" in wanted["metadata"] and not last:
             return True
         self._note(wanted, live, answer, version)
@@ -225,6 +225,14 @@ def _taken_over(server: ApiServer, live: Answer, wanted: Mapping[str, Any]) -> A
         return None
     managed = taken_over(live.metadata.get("managedFields") or (), api_version=wanted["apiVersion"])
     return server.take_over(wanted, managed, version=live.resource_version) if managed is not None else None
+
+
+def _as_if_taken_over(server: ApiServer, live: Answer, wanted: Mapping[str, Any], answer: Answer) -> Answer:
+    """What applying would make of an object if its fields were ours already. answer: if they are not."""
+    share = former_share(live.metadata.get("managedFields") or ())
+    if answer.status == REFUSED:
+        answer = server.rehearse_patch(with_removals(wanted, share))
+    return server.rehearse(without_unwanted(answer.body, share, wanted)) if answer.ok else answer
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -151,6 +151,12 @@ class ApiServer:
         query = urlencode({"fieldManager": FIELD_MANAGER})
         return self._request("PATCH", f"{path_of(wanted)}?{query}", headers=headers, body=changes, conditional=True)
 
+    def rehearse_patch(self, patch: Mapping[str, Any]) -> Answer:
+        """What the API server would make of an object and a strategic merge patch; nothing is stored."""
+        headers = {"Content-Type": "application/strategic-merge-patch+json"}
+        query = urlencode({"fieldManager": FIELD_MANAGER, "dryRun": "All"})
+        return self._request("PATCH", f"{path_of(patch)}?{query}", headers=headers, body=patch)
+
     def rehearse(self, document: Mapping[str, Any]) -> Answer:
         """What the API server would make of a whole object; nothing is stored."""
         headers = {"Content-Type": "application/json"}

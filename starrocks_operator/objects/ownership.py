@@ -62,6 +62,16 @@ def without_unwanted(live: Raw, share: Raw, wanted: Raw) -> dict[str, Any]:
     return left
 
 
+def with_removals(wanted: Raw, share: Raw) -> dict[str, Any]:
+    """`wanted` as a strategic merge patch that also removes the fields of `share` which it does not have.
+
+    Where only one of several fields may be there, as of a probe's handlers, applying alone would leave two.
+    """
+    patch: dict[str, Any] = copy.deepcopy(dict(wanted))
+    _null(patch, share)
+    return patch
+
+
 def _entries_of_maker(managed: Sequence[Raw]) -> list[Raw]:
     updates = [entry for entry in managed if entry.get("operation") == "Update" and not entry.get("subresource")]
     makers = {entry.get("manager") for entry in updates if _made(entry)}
@@ -99,6 +109,16 @@ def _remove(live: Any, share: Raw, wanted: Any) -> None:
         emptied = found in ({}, []) and "." in below
         if wished is _ABSENT and (not below or emptied):
             del live[place]
+
+
+def _null(patch: Any, share: Raw) -> None:
+    for key, below in share.items():
+        kind, _, name = key.partition(":")
+        place, found = _find(patch, kind, name) if kind in ("f", "k") else (None, None)
+        if kind == "f" and found is _ABSENT and isinstance(patch, dict):
+            patch[place] = None
+        elif isinstance(found, (dict, list)) and found:
+            _null(found, below)
 
 
 def _find(value: Any, kind: str, name: str) -> tuple[Any, Any]:

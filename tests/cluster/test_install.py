@@ -20,6 +20,7 @@ from lab.controlplane.plane import ControlPlane
 from lab.rights import denied
 from lab.space import Space, sample
 from lab.stack import ROOT, Stack, wait_for
+from tests.cluster.conftest import SPEED
 from tests.cluster.installing import apply, install_olm_kinds, make_namespace, remove, wait_available
 from tests.cluster.operators import Operators
 
@@ -30,6 +31,17 @@ LEASES = "leases.coordination.k8s.io"
 RIVAL = "c6c79638.starrocks.com"  # looked for everywhere; where that is refused, in its own namespaces
 OURS = ("", "namespaced")  # what is for the Prometheus Operator needs kinds of its own
 MANIFESTS = sorted(path for part in OURS for path in (DEPLOY / part).glob("*.yaml") if path.name != KUSTOMIZATION)
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stage of its own: the account and the rights of its operator come and go here."""
+    stack = Stack.start(tmp_path_factory.mktemp("install"), name="install", report=lambda line: None)
+    try:
+        stack.simulate(speed=SPEED)
+        yield stack
+    finally:
+        stack.stop()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from starrocks_operator.objects.metadata import APPLIED_HASH
-from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, without_unwanted
+from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, with_removals, without_unwanted
 
 LABELS = {"f:labels": {".": {}, "f:app.starrocks.ownerreference/name": {}}}
 
@@ -105,3 +105,18 @@ def test_what_only_its_maker_wanted_goes_and_all_else_stays() -> None:
 
 def test_nothing_goes_when_all_is_wanted() -> None:
     assert without_unwanted(LIVE, SHARE, LIVE) == LIVE
+
+
+def test_one_handler_of_a_probe_takes_the_place_of_another() -> None:
+    share = {
+        "f:spec": {"f:c": {'k:{"name":"fe"}': {".": {}, "f:probe": {".": {}, "f:httpGet": {".": {}, "f:port": {}}}}}}
+    }
+    wanted = {"spec": {"c": [{"name": "fe", "probe": {"exec": {"command": ["ready"]}}}]}}
+    patch = with_removals(wanted, share)
+    assert patch["spec"]["c"] == [{"name": "fe", "probe": {"exec": {"command": ["ready"]}, "httpGet": None}}]
+    assert "httpGet" not in wanted["spec"]["c"][0]["probe"]  # it is still what is applied
+
+
+def test_what_both_have_is_patched_as_it_is() -> None:
+    wanted = {"spec": {"replicas": 3}}
+    assert with_removals(wanted, {"f:spec": {".": {}, "f:replicas": {}}}) == wanted
