@@ -73,7 +73,8 @@ rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at ever
 
 .PHONY: cluster
 cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: each waits most of its time
-	$(PYTEST) tests/cluster -n $(LABS)
+	$(PYTEST) tests/cluster -n $(LABS) -m "not alone"
+	$(PYTEST) tests/cluster -m alone
 
 .PHONY: e2e
 e2e: deps  ## the operator as a pod on a real node (root on Linux, else skipped; or KUBECONFIG=… for a cluster of yours)

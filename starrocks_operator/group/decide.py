@@ -138,10 +138,13 @@ def _applied(
 
 
 def _pods(group: ComputeNodeGroup, observed: Observed) -> tuple[str, ...]:
-    """Pods that are to come or to go."""
-    there, wished = len(pods_of(group, observed)), wished_of(group)
+    """Pods that are to come or to go. One without an address is on its way: FE cannot be told of it."""
+    pods, wished = pods_of(group, observed), wished_of(group)
+    there = len(pods)
     words = f"{there} of {wished} pods are there" if there < wished else f"{there - wished} pods are to go"
-    waits = (words,) if there != wished else ()
+    waits: tuple[str, ...] = (words,) if there != wished else ()
+    if coming := [pod["metadata"]["name"] for pod in pods.values() if not (pod.get("status") or {}).get("podIP")]:
+        waits += (f"{', '.join(coming)} on the way, without an address yet",)
     if observed.view is None or observed.view.compute_nodes is None:
         return (*waits, "no frontend has told its compute nodes yet")
     return waits

@@ -21,7 +21,7 @@ def test_credentials_in_a_kubeconfig_leave_no_files_behind(operators: Operators,
     operators.start(kubeconfig=kubeconfig, environment={"TMPDIR": str(usual)})
     space.apply(cluster("one", cn=1))
     space.wait_ready("one")
-    space.scale("one", "starRocksCnSpec", 0)
+    space.scale("one", "starRocksCnSpec", 2)
     space.wait_ready("one")
     assert files(usual) == []
     held = files(operators.scratch)

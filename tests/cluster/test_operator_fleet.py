@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
+import pytest
 
 from lab.bench.meter import memory
 from lab.stack import wait_for
@@ -14,6 +15,8 @@ from tests.cluster.operators import Operators
 CLUSTERS = 200
 CONCURRENCY = 2
 MEMORY = 300  # MiB of the operator and all its children, at most
+
+pytestmark = pytest.mark.alone
 
 
 def test_a_fleet_at_start_up_takes_bounded_runs_and_memory(operators: Operators) -> None:

@@ -98,6 +98,14 @@ def step(decision: Decision) -> str:
     return f"{decision.step.kind} {decision.step.target}" if decision.step else ""
 
 
+def test_a_pod_without_an_address_is_on_its_way() -> None:
+    coming = pod(0, running=False)
+    world = World(manifest(), {**coming, "status": {**coming["status"], "podIP": None}})
+    assert step(world.look()) == ""
+    assert world.raw["status"]["phase"] == "reconciling"
+    assert "g-cn-0" in world.raw["status"]["reason"]
+
+
 def test_the_file_of_the_crd_is_that_of_the_model() -> None:
     assert group_crd.TARGET.read_text(encoding="utf-8") == group_crd.text()
 
