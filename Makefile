@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest -q --dist worksteal
-LABS ?= 3
+LABS ?= 2
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
 ifneq ($(filter command line,$(origin KUBECONFIG)),)
@@ -72,7 +72,7 @@ rehearsal: deps  ## scale-ins and rolls on a virtual clock, with trouble at ever
 	$(PYTEST) tests/chaos -n auto
 
 .PHONY: cluster
-cluster: deps  ## the tests on the lab, on LABS=3 control planes side by side: each waits most of its time
+cluster: deps  ## the tests on the lab, on LABS=2 control planes side by side
 	$(PYTEST) tests/cluster -n $(LABS) -m "not alone"
 	$(PYTEST) tests/cluster -m alone
 
