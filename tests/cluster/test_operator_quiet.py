@@ -92,9 +92,10 @@ def eavesdropping(operators: Operators) -> Iterator[set[str]]:
                     with suppress(psutil.Error):
                         heard.update(process.cmdline())
                         heard.update(process.environ().values())
-            for file in operators.scratch.rglob("*"):
-                with suppress(OSError):
-                    heard.add(file.read_text(errors="replace"))
+            with suppress(FileNotFoundError):  # a run's directory goes while it is looked through
+                for file in operators.scratch.rglob("*"):
+                    with suppress(OSError):
+                        heard.add(file.read_text(errors="replace"))
 
     thread = threading.Thread(target=listen)
     thread.start()

@@ -77,7 +77,7 @@ def test_watches_may_break_at_any_time(operators: Operators, proxy: tuple[Interf
     for number in range(3):
         space.apply(cluster(f"c{number}", fe=3, be=1))
     for sight in ("c0-fe", "c1-fe", "c0-be", "c2-be"):
-        wait_for(partial(space.find, "StatefulSet", sight), what=sight)
+        wait_for(partial(space.find, "StatefulSet", sight), what=sight, patience=240)
         assert wait_for(server.drop_watches, what="watches to drop") > 0
     for number in range(3):
         space.wait_ready(f"c{number}")
