@@ -28,13 +28,10 @@ RESOURCES: Json = {
 
 def deployment(*, watch: Json, image: str = IMAGE, namespace: str | None = NAMESPACE) -> Json:
     """The Deployment. watch: where WATCH_NAMESPACE is taken from, as an environment variable has it."""
-    metadata: Json = {"name": NAME, "namespace": namespace, "labels": labels()}
-    if namespace is None:
-        del metadata["namespace"]
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": metadata,
+        "metadata": _metadata(NAME, namespace),
         "spec": deployment_spec(watch=watch, image=image),
     }
 
@@ -110,16 +107,17 @@ def probe(path: str, **periods: int) -> Json:
 
 def metrics_service(*, namespace: str | None = NAMESPACE) -> Json:
     """What a ServiceMonitor finds. It leads to a process that waits for the Lease, too."""
-    metadata: Json = {"name": f"{NAME}-metrics", "namespace": namespace, "labels": labels()}
-    if namespace is None:
-        del metadata["namespace"]
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": metadata,
+        "metadata": _metadata(f"{NAME}-metrics", namespace),
         "spec": {
             "selector": LABELS,
             "publishNotReadyAddresses": True,
             "ports": [{"name": "metrics", "port": METRICS_PORT, "targetPort": "metrics", "protocol": "TCP"}],
         },
     }
+
+
+def _metadata(name: str, namespace: str | None) -> Json:
+    return {"name": name} | ({} if namespace is None else {"namespace": namespace}) | {"labels": labels()}

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +18,13 @@ from lab.controlplane.errors import LabError
 from lab.node import Node, cgroups, namespaces
 from lab.node.place import Place
 from lab.node.remains import Record
+from tests.e2e import stage
 
 NAMESPACE = "smoke"
 PATIENCE = 120.0
 
 
-def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """Ask again and again until the answer is yes; a refusal of kubectl's is a no."""
-    deadline = time.monotonic() + patience
-    while True:
-        said = ""
-        try:
-            if found := condition():
-                return found
-        except LabError as error:
-            said = f": {error}"
-        assert time.monotonic() < deadline, f"{what}{said}"
-        time.sleep(0.5)
+until = partial(stage.until, patience=PATIENCE)
 
 
 def web(image: str) -> list[dict[str, Any]]:
