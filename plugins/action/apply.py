@@ -27,6 +27,7 @@ from ansible_collections.starrocks.operator.plugins.plugin_utils.preconditions i
     objection,
 )
 from ansible_collections.starrocks.operator.plugins.plugin_utils.server import API_VERSIONS, Answer, ApiServer
+from ansible_collections.starrocks.operator.plugins.plugin_utils.takeover import as_if_taken_over, taken_over_by_us
 from kubernetes.config import ConfigException
 
 from starrocks_operator.decision import COMPONENTS, WAREHOUSE, Context
@@ -35,10 +36,9 @@ from starrocks_operator.model import GROUP_KIND, ComputeNodeGroup, StarRocksClus
 from starrocks_operator.objects import objects_of
 from starrocks_operator.objects.compute_node_group import build_of
 from starrocks_operator.objects.metadata import kind_of, owner_reference
-from starrocks_operator.objects.ownership import former_share, is_adopted, taken_over, with_removals, without_unwanted
+from starrocks_operator.objects.ownership import is_adopted
 
 LEASE_API = "coordination.k8s.io/v1"
-REFUSED = 422  # the API server understood it, and what would come of it is not valid
 ATTEMPTS = 3  # looks at a StatefulSet that others write at the same moment
 NEVER_PRUNED = ("StatefulSet", "PersistentVolumeClaim")
 
@@ -133,7 +133,7 @@ class ActionModule(ActionBase):
             return False
         version = live.resource_version if live is not None else (known or {}).get(_key(wanted))
         found = version
-        if live is not None and live.ok and not self._check and (taken := _taken_over(server, live, wanted)):
+        if live is not None and live.ok and not self._check and (taken := taken_over_by_us(server, live, wanted)):
             if taken.status == 409 and not last:
                 return True
             if not taken.ok:
@@ -144,7 +144,7 @@ class ActionModule(ActionBase):
             wanted = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": found}}
         answer = server.apply(wanted, dry_run=self._check)
         if live is not None and live.ok and self._check and is_adopted(live.body):
-            answer = _as_if_taken_over(server, live, wanted, answer)
+            answer = as_if_taken_over(server, live, wanted, answer)
         if answer.status == 409 and "resourceVersion" in wanted["metadata"] and not last:
             return True
         self._note(wanted, live, answer, version)
@@ -217,22 +217,6 @@ class ActionModule(ActionBase):
         self._outcome.differences.append(
             {"before": before, "after": after, "before_header": _named(raw), "after_header": _named(raw)}
         )
-
-
-def _taken_over(server: ApiServer, live: Answer, wanted: Mapping[str, Any]) -> Answer | None:
-    """The fields of an object that another operator made are owned by us from now on; None: there are none."""
-    if not is_adopted(live.body):
-        return None
-    managed = taken_over(live.metadata.get("managedFields") or (), api_version=wanted["apiVersion"])
-    return server.take_over(wanted, managed, version=live.resource_version) if managed is not None else None
-
-
-def _as_if_taken_over(server: ApiServer, live: Answer, wanted: Mapping[str, Any], answer: Answer) -> Answer:
-    """What applying would make of an object if its fields were ours already. answer: if they are not."""
-    share = former_share(live.metadata.get("managedFields") or ())
-    if answer.status == REFUSED:
-        answer = server.rehearse_patch(with_removals(wanted, share))
-    return server.rehearse(without_unwanted(answer.body, share, wanted)) if answer.ok else answer
 
 
 def _read(path: Path) -> dict[str, Any]:
