@@ -116,7 +116,7 @@ class _Judge:
         if turn is None:
             return self._waiting(record, versions, "the last of the pods is being replaced", BEING_MADE)
         scene = self._scene(turn, versions, record)
-        obstacle = _unfinished(turn, self.rolls.get(record.component)) or objection(scene)
+        obstacle = _unfinished(turn, self.rolls, record) or objection(scene)
         name = turn.target.name
         if obstacle is not None:
             wait = f"pod {name} is to be replaced, but not yet: {obstacle.why}"
@@ -224,11 +224,16 @@ class _Judge:
         return self.taken_back(course, (turn.roll.component, turn.target.name) if turn is not None else ("", ""))
 
 
-def _unfinished(turn: Turn, last: Roll | None) -> Objection | None:
-    """One pod after the other, also of two components: those that are being made come first. Broken ones cannot wait
-    for each other. last: the roll of the pod that was replaced last."""
+def _unfinished(turn: Turn, rolls: Mapping[str, Roll], record: Record) -> Objection | None:
+    """One pod after the other, also of two components: those that are being made come first, and so do those of which
+    it is not known yet whether they are old. Broken ones cannot wait for each other."""
+    for name, roll in rolls.items():
+        if name != turn.roll.component and roll.lagging and roll.method != Method.OWNER:
+            why = f"StatefulSet {roll.name} was changed, and its controller has yet to take note: pods may be old there"
+            return Objection(gate=BEING_MADE, why=why)
     if turn.broken:
         return None
+    last = rolls.get(record.component)
     for roll in (turn.roll, *((last,) if last is not None and last.method != Method.OWNER else ())):
         going = [pod.name for pod in roll.pods if pod.pod.deleting and pod.name != turn.target.name]
         there = {pod.ordinal for pod in roll.pods}

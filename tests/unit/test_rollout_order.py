@@ -50,6 +50,15 @@ def test_what_changes_no_release_is_rolled_backends_first_and_all_at_rest_in_the
         assert strategy == {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
 
 
+@pytest.mark.parametrize("slow_one", ["fe", "be", "cn"])
+@pytest.mark.parametrize("to", ["3.5.6", "3.5.4", "3.5.5"])
+def test_the_order_waits_for_a_controller_that_has_yet_to_take_note(to: str, slow_one: str) -> None:
+    """Until then a StatefulSet's status names its former revision, and its pods look as if they were through."""
+    quick, slow = (RollWorld().change(fe=to, be=to, cn=to).label("fe", "be", "cn") for _ in range(2))
+    slow.slow = {slow_one}
+    assert slow.roll() == quick.roll()
+
+
 def test_frontends_first_where_the_spec_waits_for_them() -> None:
     world = RollWorld().label("fe", "be")
     world.raw["spec"]["waitForFullRollout"] = True
