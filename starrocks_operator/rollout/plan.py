@@ -26,7 +26,7 @@ from starrocks_operator.rollout.roll import Method, Roll, RollPod
 from starrocks_operator.rollout.rows import has_joined, row_of, started
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.rollout.shaping import shape_of
-from starrocks_operator.rollout.surroundings import afterwards, in_between, prepare, with_step
+from starrocks_operator.rollout.surroundings import afterwards, in_between, in_flight, prepare, with_step
 from starrocks_operator.rollout.versions import REFUSED, Direction, version_course
 from starrocks_operator.rollout.versions import Course as Versions
 from starrocks_operator.step import Step
@@ -73,14 +73,7 @@ def course_of(
         direction = version_course(cluster, observed.children, rosters, rolls).direction
         return Course(outlook=owned, shapes=_shapes(rolls, observed, None), record=told, direction=direction)
     if not any(roll.open for roll in rolls.values() if roll.method != Method.OWNER):
-        left = afterwards(cluster, observed, rosters)
-        asked = pods_on_request(cluster, observed, rolls, judge.scene_of_restart)
-        record = (
-            replace(judge.record(), began=None, image=None).document() if asked.step or asked.waits else left.record
-        )
-        outlook = owned.then(left.outlook).then(asked)
-        course = Course(outlook=outlook, shapes=_shapes(rolls, observed, None), record=record)
-        return judge.taken_back(course, ("", ""))
+        return judge.at_rest(owned)
     course = judge.course()
     return replace(course, outlook=owned.then(course.outlook))
 
@@ -123,7 +116,7 @@ class _Judge:
             record, step = ordered(scene, record) if obstacle.gate == METADATA_IMAGE else (record, None)
             told = self._waiting(record, versions, wait, obstacle.gate, why=obstacle.why, finding=obstacle.finding)
             return told if step is None else replace(told, outlook=replace(told.outlook, step=step))
-        record = record.turned_to(turn.roll.component, name, uid=turn.target.pod.uid, started=started(scene.row))
+        record = self._turned(record, turn.roll, turn.target)
         first = prepare(scene, record)
         if first is not None:
             record = replace(record, quiet=with_step(record.quiet, first.step))
@@ -134,6 +127,26 @@ class _Judge:
         return self._course(
             replace(record, gate=""), versions, Outlook(step=step, waits=(f"pod {name} is being replaced",))
         )
+
+    def at_rest(self, owned: Outlook) -> Course:
+        """Nothing is to be rolled: what is left of the last roll is undone, and pods are restarted on request."""
+        asked = pods_on_request(self.cluster, self.observed, self.rolls, self.scene_of_restart)
+        wished = bool(asked.outlook.step or asked.outlook.waits)
+        record = self._seen(self.record()) if wished or Record.of(self.cluster) else None
+        going = record.pod if record and in_flight(record, self.rolls) else ""
+        left = afterwards(self.cluster, self.observed, self.rosters, but=asked.turn[1].name if asked.turn else going)
+        told = left.record
+        if record is not None and wished:
+            record = self._turned(record, *asked.turn) if asked.turn else record
+            record = replace(record, began=None, image=None, quiet=with_step(record.quiet, asked.outlook.step))
+            told = record.document()
+        outlook = owned.then(left.outlook).then(asked.outlook)
+        course = Course(outlook=outlook, shapes=_shapes(self.rolls, self.observed, None), record=told)
+        return self.taken_back(course, ("", ""))
+
+    def _turned(self, record: Record, roll: Roll, target: RollPod) -> Record:
+        row = row_of(self.rosters, roll.component, target)
+        return record.turned_to(roll.component, target.name, uid=target.pod.uid, started=started(row))
 
     def _renewal(self, record: Record, versions: Versions, turn: Turn) -> Course:
         """A pod that gets new volumes: first the StatefulSet has them, then the claims are there, then the pod goes."""

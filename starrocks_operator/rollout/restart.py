@@ -1,7 +1,8 @@
 """Single pods restarted on request: `starrocks.com/restart-pods: "sample-be-1@2026-05-01T12:00:00Z, …"`.
 
-A pod that is older than the moment is deleted, through the gates of every replacement, and its StatefulSet makes it
-anew as it was. They wait until no roll is open. What is not understood is said, and nothing else is done about it.
+A pod that is older than the moment gets no new queries and is deleted, through the gates of every replacement, and its
+StatefulSet makes it anew as it was. They wait until no roll is open. What is not understood is said, and nothing else
+is done about it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.objects.restarts import SOON, misunderstood, moment
 from starrocks_operator.observed import Observed
 from starrocks_operator.rollout.gates import objection
+from starrocks_operator.rollout.quiet import diversion
 from starrocks_operator.rollout.roll import Roll, RollPod
 from starrocks_operator.rollout.scene import Scene
 from starrocks_operator.step import Step, StepKind
@@ -24,6 +26,14 @@ RESTART_PODS = "starrocks.com/restart-pods"
 NOTICED = timedelta(seconds=30)
 """So long after a pod has been restarted, what FE shows of it is of the new process."""
 LONGEST_ORDINAL = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """outlook: the next step, and what was not understood. turn: whose turn it is, if nothing objects to it."""
+
+    outlook: Outlook
+    turn: tuple[Roll, RollPod] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +49,8 @@ def pods_on_request(
     observed: Observed,
     rolls: Mapping[str, Roll],
     scene_of: Callable[[Roll, RollPod], Scene],
-) -> Outlook:
-    """The next pod of those that are to be restarted, and what was not understood. Asked while no roll is open."""
+) -> Asked:
+    """The next pod of those that are to be restarted. Asked while no roll is open."""
     wishes, problems = _wishes(cluster, rolls, observed.now)
     problems = (*misunderstood(cluster, observed.now), *problems)
     outlook = Outlook(findings=(_misunderstood(problems),) if problems else ())
@@ -48,13 +58,17 @@ def pods_on_request(
         if wish.at > observed.now:
             outlook = outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted at {wish.at.isoformat()}",)))
             continue
-        why = objection(scene_of(roll, target))
+        scene = scene_of(roll, target)
+        why = objection(scene)
         young = _young(wishes, rolls, observed.now)
         said = _others(roll, target) or (why.why if why else "") or young
         if said:
-            return outlook.then(Outlook(waits=(f"pod {target.name} is to be restarted, but not yet: {said}",)))
-        return outlook.then(Outlook(step=_restarted(roll, target), waits=(f"pod {target.name} is being restarted",)))
-    return outlook
+            wait = f"pod {target.name} is to be restarted, but not yet: {said}"
+            return Asked(outlook=outlook.then(Outlook(waits=(wait,))))
+        ahead = None if scene.broken else diversion(roll.component, scene.row, scene.view)
+        done = Outlook(step=_restarted(roll, target), waits=(f"pod {target.name} is being restarted",))
+        return Asked(outlook=outlook.then(ahead or done), turn=(roll, target))
+    return Asked(outlook=outlook)
 
 
 def requested(cluster: StarRocksCluster, rolls: Mapping[str, Roll], now: datetime) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def in_between(
     cluster: StarRocksCluster, observed: Observed, rosters: Rosters, rolls: Mapping[str, Roll], record: Record
 ) -> Step | None:
     """What is undone while the next pod has to wait."""
-    busy = _in_flight(record, rolls)
+    busy = in_flight(record, rolls)
     back = readmission(record.quiet, rosters, observed.view, but=record.pod if busy else "")
     if back is not None or (busy and record.component == "be"):
         return back
@@ -62,8 +62,9 @@ def in_between(
     return restore(Memory.of(cluster, observed.children).held, settings, keys=(SCHEDULING,))
 
 
-def afterwards(cluster: StarRocksCluster, observed: Observed, rosters: Rosters) -> Left:
-    """What is undone when nothing is rolled any more, and the backends are back."""
+def afterwards(cluster: StarRocksCluster, observed: Observed, rosters: Rosters, *, but: str) -> Left:
+    """What is undone when nothing is rolled any more, and the backends are back. but: the pod that is being restarted,
+    or whose new process has not been seen yet."""
     memory, view = Memory.of(cluster, observed.children), observed.view
     held = {key: was for key, was in memory.held.items() if key in FORCED}
     if not held and not memory.quiet:
@@ -72,7 +73,7 @@ def afterwards(cluster: StarRocksCluster, observed: Observed, rosters: Rosters) 
     quiet = still_quiet(memory.quiet, rosters, view)
     record = replace(before, quiet=quiet, gate="").document() if quiet else {}
     dead = [row.host.split(".")[0] for row in (view.backends if view else None) or () if not row.alive]
-    step = readmission(quiet, rosters, view, but="")
+    step = readmission(quiet, rosters, view, but=but)
     if step is None and not (held and dead):
         step = restore(held, view.settings if view else None)
     waits = tuple(f"{name} gets no queries until it is back" for name in _names(quiet, rosters))
@@ -91,7 +92,7 @@ def with_step(quiet: tuple[str, ...], step: Step | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*quiet, Quiet(component=component, id=step.fact("id")).word)))
 
 
-def _in_flight(record: Record, rolls: Mapping[str, Roll]) -> bool:
+def in_flight(record: Record, rolls: Mapping[str, Roll]) -> bool:
     """Whether the pod whose turn it was is being made, or has not been seen alive again."""
     roll = rolls.get(record.component)
     if roll is None or not record.pod:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import Phase, example, given, settings
@@ -47,6 +48,31 @@ def test_compute_nodes_have_lists_of_their_own() -> None:
     world = with_lists().label("cn")
     world.roll()
     assert [step.fact("list") for step in world.steps] == ["COMPUTE NODE", "", "COMPUTE NODE"]
+
+
+@pytest.mark.parametrize("component", ["be", "cn"])
+def test_a_pod_restarted_on_request_gets_no_queries_either_until_it_is_back(component: str) -> None:
+    world = with_lists(cn=2)
+    pods = [f"sample-{component}-{ordinal}" for ordinal in (1, 0)]
+    world.annotate(restart_pods=", ".join(f"{pod}@{world.instant()}" for pod in pods))
+    world.now += timedelta(minutes=1)
+    for _ in range(100):
+        world.turn()
+    assert world.order == pods
+    around = ("DivertQueries", "DeletePod", "ReadmitQueries")
+    assert kinds(world) == [(kind, pod) for pod in pods for kind in around]
+    assert set(map(len, world.lists.values())) == {0}
+
+
+def test_a_request_withdrawn_in_time_changes_nothing() -> None:
+    world = with_lists()
+    world.annotate(restart_pods=f"sample-be-1@{world.instant()}")
+    while not world.steps:
+        world.turn()
+    world.annotate(restart_pods="")
+    world.roll()
+    assert kinds(world) == [("DivertQueries", "sample-be-1"), ("ReadmitQueries", "sample-be-1")]
+    assert world.order == []
 
 
 def test_one_that_is_not_replaced_after_all_gets_queries_again() -> None:
