@@ -51,7 +51,9 @@ def roll(space: Space, name: str, number: int) -> Roll:
         space.wait_ready(name, patience=PATIENCE)
         total = time.time() - wish
     assert meter.usage is not None
-    order = space.stack.witness.replacements(since=mark, namespace=space.namespace)
+    # From the beginning of the log: the pods that were replaced were made before this roll.
+    found = space.stack.witness.replacements(namespace=space.namespace)
+    order = [each for each in found if each.changed and each.stopped >= wish]
     truths = space.stack.witness.truths(since=mark, namespace=space.namespace)
     return Roll(
         total=total,
