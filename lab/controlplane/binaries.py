@@ -91,10 +91,10 @@ MODULES = (
     ),
 )
 
-BUNDLE_VALIDATOR = Module(
+VALIDATORS = Module(
     name="bundle",
     requirement="github.com/operator-framework/api",
-    programs={"bundle-validate": "."},
+    programs={"bundle-validate": ".", "monitoring-kinds": "./monitoring"},
 )
 
 

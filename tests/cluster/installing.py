@@ -43,7 +43,7 @@ def remove(plane: ControlPlane, items: Iterable[Mapping[str, Any]]) -> None:
 
 def install_olm_kinds(plane: ControlPlane) -> None:
     """OLM's own kinds, without OLM: the API server then knows what a ClusterServiceVersion may say."""
-    program = binaries.ensure(print, (binaries.BUNDLE_VALIDATOR,))["bundle-validate"]
+    program = binaries.ensure(print, (binaries.VALIDATORS,))["bundle-validate"]
     lines = subprocess.run([program, "--crds"], capture_output=True, text=True, check=True).stdout.splitlines()
     crds = [json.loads(line) for line in lines]
     apply(plane, crds)

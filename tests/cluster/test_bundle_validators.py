@@ -18,7 +18,7 @@ UNDERSTOOD = ("Migrate the API(s) for events:",)
 
 @pytest.fixture(scope="module")
 def validator() -> Path:
-    return binaries.ensure(print, (binaries.BUNDLE_VALIDATOR,))["bundle-validate"]
+    return binaries.ensure(print, (binaries.VALIDATORS,))["bundle-validate"]
 
 
 def validate(validator: Path, bundle: Path) -> tuple[int, list[dict[str, str]]]:
