@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from starrocks_operator.objects.pod_scripts import SELF_REGISTRATION
+
 Raw = dict[str, Any]
 
 _METADATA = frozenset({"name", "namespace", "uid", "resourceVersion", "generation", "labels", "annotations"})
@@ -45,7 +47,7 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
             "volumes": [
                 _only(volume, ("name", "persistentVolumeClaim", "configMap")) for volume in spec.get("volumes") or ()
             ],
-            "containers": [_only(container, ("name", "image")) for container in spec.get("containers") or ()],
+            "containers": [_container(container) for container in spec.get("containers") or ()],
         },
         "status": {
             **_only(status, ("phase", "reason", "message", "podIP", "startTime")),
@@ -53,6 +55,12 @@ def _pod(raw: Mapping[str, Any]) -> Raw:
             "conditions": [_without(condition, ("lastProbeTime",)) for condition in status.get("conditions") or ()],
         },
     }
+
+
+def _container(container: Mapping[str, Any]) -> Raw:
+    """Of its environment only what tells whether a node registers itself."""
+    said = [entry for entry in container.get("env") or () if entry.get("name") == SELF_REGISTRATION]
+    return {**_only(container, ("name", "image", "command")), **({"env": said} if said else {})}
 
 
 def _claim(raw: Mapping[str, Any]) -> Raw:

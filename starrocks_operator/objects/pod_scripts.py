@@ -98,11 +98,12 @@ def run(script: str) -> list[str]:
 
 
 def registers_itself(pod: Mapping[str, Any]) -> bool:
-    """Whether what starts this pod's main container adds it to the cluster. In doubt it does."""
-    main: Mapping[str, Any] = next(iter((pod.get("spec") or {}).get("containers") or ()), {})
-    if f"{MOUNT}/{NODE_START}" not in (main.get("command") or ()):
+    """Whether what starts a node's pod adds it to the cluster. In doubt it does."""
+    containers = (pod.get("spec") or {}).get("containers") or ()
+    ours = next((each for each in containers if f"{MOUNT}/{NODE_START}" in (each.get("command") or ())), None)
+    if ours is None:
         return True
-    said = (str(entry.get("value", "")) for entry in main.get("env") or () if entry.get("name") == SELF_REGISTRATION)
+    said = (str(entry.get("value", "")) for entry in ours.get("env") or () if entry.get("name") == SELF_REGISTRATION)
     return next(said, "").lower() in ("true", "1")
 
 

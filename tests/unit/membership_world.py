@@ -26,6 +26,7 @@ from starrocks_operator.observed import (
     Observed,
     Outcome,
 )
+from watcher.trim import trim
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CLUSTER_ID = "1206449193"
@@ -205,7 +206,7 @@ class World:
 
     @property
     def observed(self) -> Observed:
-        children = Children.of(copy.deepcopy(list(self.objects.values())))
+        children = Children.of(trim(raw) for raw in self.objects.values())  # as the watcher keeps them
         return Observed(now=self.now, children=children, view=self.view, **self.observed_extras)
 
     def decide(self) -> Decision:

@@ -18,6 +18,7 @@ from starrocks_operator.observed import ObjectKey
 from tests.unit.membership_world import World
 from tests.unit.object_samples import built, cluster, main_of, pod_of
 from tests.unit.roll_world import RollWorld
+from watcher.trim import trim
 
 SAFE = {"profile": "safe"}
 SYSCTLS = "at-least:vm.max_map_count=2000000 exactly:vm.swappiness=0"
@@ -150,13 +151,15 @@ def test_a_broken_one_is_not_replaced_either_and_the_gate_has_its_switch() -> No
         (cluster(be={}), SAFE, False),
         (cluster(be={}), {}, True),
         (cluster(be={"command": ["/my.sh"]}), SAFE, True),
+        (cluster(be={"sidecars": [{"name": "first", "image": "i"}]}), SAFE, False),
         (cluster(be={"beEnvVars": [{"name": "STARROCKS_SELF_REGISTRATION", "value": "true"}]}), SAFE, True),
         (cluster(be={"beEnvVars": [{"name": "STARROCKS_SELF_REGISTRATION", "value": "no"}]}), SAFE, False),
     ],
 )
 def test_a_pod_tells_whether_it_registers_itself(of: StarRocksCluster, changes: Any, registers: bool) -> None:
-    pod = {"metadata": {"name": "kube-be-0"}, "spec": pod_of(of, "be", **changes)}
+    pod = {"kind": "Pod", "metadata": {"name": "kube-be-0"}, "spec": pod_of(of, "be", **changes)}
     assert Pod.of(pod).registers_itself is registers
+    assert Pod.of(trim(pod)).registers_itself is registers
 
 
 # -- the nodes' kernels ----------------------------------------------------------------------------------------
