@@ -203,7 +203,7 @@ def _drifted(desired: Raw, live: Raw) -> bool:
     metadata = live["metadata"]
 
     def differs() -> bool:
-        has, wanted = live["spec"].get("template") or {}, desired["spec"]["template"]
+        has, wanted = (live.get("spec") or {}).get("template") or {}, desired["spec"]["template"]
         return drift.missing({"template": has}, {"template": wanted}) is not None
 
     version = metadata.get("resourceVersion")

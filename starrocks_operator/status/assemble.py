@@ -13,6 +13,7 @@ from starrocks_operator.decide import is_ignored
 from starrocks_operator.decision import Decision
 from starrocks_operator.membership import Founding, Rosters, accounts, founding_of, pods_of, rosters_of
 from starrocks_operator.membership.frontend_table import DROPPED
+from starrocks_operator.membership.memory import is_marker_due
 from starrocks_operator.model import StarRocksCluster
 from starrocks_operator.observed import Observed
 from starrocks_operator.protection import protection_status
@@ -47,6 +48,13 @@ def status_of(
     rosters = rosters_of(cluster, decision.context, pods_of(observed.children), observed.view)
     workloads = workloads_of(cluster, observed.children, rosters, observed.view)
     founding = founding_of(cluster, observed.children, observed.view)
+    departures = departures_of(cluster, observed, decision, rosters, since=founding.at)
+    members = _members(cluster, observed, decision, rosters, departures)
+    told: Status = {
+        "members": members,
+        "heldSettings": held_settings(cluster, observed, decision, members),
+        "rollout": remembered(decision, last_run),
+    }
     ground = Ground(
         cluster=cluster,
         decision=decision,
@@ -55,21 +63,17 @@ def status_of(
         last_run=last_run,
         founded=bool(founding.cluster_id),
         proxy=proxy_of(cluster, observed.children),
+        marker_is_due=bool(founding.cluster_id and members) and is_marker_due(cluster, observed.children, told),
     )
-    conditions = _conditions(judge(ground), old, cluster.generation, now)
-    departures = departures_of(cluster, observed, decision, rosters, since=founding.at)
-    members = _members(cluster, observed, decision, rosters, departures)
     status: Status = {
         "phase": "",
         "reason": "",
         "observedGeneration": cluster.generation,
-        "conditions": conditions,
+        "conditions": _conditions(judge(ground), old, cluster.generation, now),
         "version": _version(observed, old),
-        "members": members,
         "bootstrap": _bootstrap(founding, old, now),
-        "heldSettings": held_settings(cluster, observed, decision, members),
+        **told,
         "onlineConfiguration": decision.online,
-        "rollout": remembered(decision, last_run),
         "protection": protection_status(cluster, observed),
         "accounts": accounts.record(cluster, observed),
         "nextStep": _next_step(decision, old, now),

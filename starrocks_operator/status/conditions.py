@@ -41,7 +41,7 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What the conditions are judged on."""
+    """What the conditions are judged on. marker_is_due: whether the marker has to follow what the status tells now."""
 
     cluster: StarRocksCluster
     decision: Decision
@@ -50,6 +50,7 @@ class Ground:
     last_run: RunReport | None
     founded: bool
     proxy: Proxy | None = None
+    marker_is_due: bool = False
 
     @property
     def failed_run(self) -> RunReport | None:
@@ -95,7 +96,7 @@ def _ready(ground: Ground) -> Judgement:
     if ground.proxy is not None and ground.proxy.phase != "running":
         message = f"frontend proxy: {ground.proxy.reason}"
         return Judgement(type="Ready", status=FALSE, reason="FrontendProxyNotReady", message=message)
-    if ground.decision.due or ground.decision.waits:
+    if ground.decision.due or ground.decision.waits or ground.marker_is_due:
         message = "; ".join(ground.decision.waits) or "objects are being written"
         return Judgement(type="Ready", status=FALSE, reason="Settling", message=message[:1000])
     remarks = [finding.message for finding in ground.decision.findings if finding.remark]

@@ -26,6 +26,11 @@ def uids(space: Space) -> dict[str, str]:
     return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in space.all("Pod")}
 
 
+def mounted_by(space: Space, pod: str) -> set[str] | None:
+    """None: it does not exist. The lab's kubelet may delete a new pod that has the name of one it is still stopping."""
+    return mounted(space).get(pod)
+
+
 def mounted(space: Space) -> dict[str, set[str]]:
     """The claims of each pod."""
     return {
@@ -99,7 +104,8 @@ def test_the_operator_dies_in_the_middle_and_pods_come_back_as_they_were(operato
         uid = uids(space)[pod]
         space.delete("Pod", pod, wait=False)
         wait_for(partial(_is_back, space, pod, uid), what=f"{pod} to be back", patience=30)
-        assert mounted(space)[pod] == {f"be-data-{pod}"}
+        claims = wait_for(partial(mounted_by, space, pod), what=f"{pod} to stay", patience=30)
+        assert claims == {f"be-data-{pod}"}
     assert uids(space)["one-be-1"] == before["one-be-1"]
     operators.start("second")
     space.wait_ready("one", patience=240)
