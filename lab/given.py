@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.controlplane import LabError, binaries
+from lab.controlplane.kubectl import kubectl
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,7 @@ class GivenCluster:
         return self.directory / "audit.log"
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
-        command = [str(self.kubectl_program), f"--kubeconfig={self.kubeconfig}", *arguments]
-        done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise LabError(f"`kubectl {' '.join(arguments)}` failed: {done.stderr.strip()}")
-        return done.stdout
+        return kubectl(self.kubectl_program, self.kubeconfig, arguments, input=input)
 
     def client(self) -> Any:
         from kubernetes import config  # most callers need no client, and it takes long to import

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, Self
 from lab.controlplane import binaries, slots
 from lab.controlplane.components import Component, plane
 from lab.controlplane.errors import LabError
+from lab.controlplane.kubectl import kubectl
 from lab.controlplane.layout import CONFIG, Layout
 from lab.controlplane.pki import write_credentials, write_private
 from lab.controlplane.processes import Process, last_lines, spawn
@@ -111,14 +111,10 @@ class ControlPlane:
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
         """Run kubectl as the administrator and return what it prints."""
-        command = [str(self.kubectl_program), f"--kubeconfig={self.kubeconfig}", *arguments]
-        done = subprocess.run(command, input=input, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            shown = " ".join(arguments)
-            raise LabError(
-                f"`kubectl {shown}` failed in lab {self.layout.name}: {done.stderr.strip()}{self._obituary()}"
-            )
-        return done.stdout
+        try:
+            return kubectl(self.kubectl_program, self.kubeconfig, arguments, input=input)
+        except LabError as failure:
+            raise LabError(f"lab {self.layout.name}: {failure}{self._obituary()}") from failure
 
     def client(self) -> Any:
         """A kubernetes.client.ApiClient of the administrator, made for this call."""

@@ -147,7 +147,8 @@ def test_a_broken_image_is_a_crash_loop_until_the_pod_is_made_anew(lab: Lab) -> 
     assert not lab.ready("c-be-0")
     image["spec"]["containers"][0]["image"] = "starrocks/be-ubuntu:3.3.10"
     lab.kubectl("patch", "statefulset", "c-be", "--patch", json.dumps(template))
-    lab.kubectl("delete", "pod", "c-be-0", "--ignore-not-found")  # its controller may not go on over a broken pod
+    # Its controller may not go on over a broken pod.
+    lab.kubectl("delete", "pod", "c-be-0", "--ignore-not-found", "--wait=false")
     wait_for(lambda: [row["Version"][:6] for row in lab.ask("c-fe-0", "SHOW BACKENDS")] == ["3.3.10"], what="a new one")
     wait_for(lambda: lab.ready("c-be-0"), what="it to be Ready")
     assert reason() == "None"
