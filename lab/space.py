@@ -190,6 +190,12 @@ class Space:
             problem.add_note(json.dumps(cluster.get("status", {}), indent=1))
             raise
 
+    def is_back(self, pod: str, uid: str) -> bool:
+        """Whether the pod that had that uid was made again and runs. One that does not run yet may be deleted once more:
+        the lab's kubelet goes by names."""
+        found = self.find("Pod", pod)
+        return found is not None and found["metadata"]["uid"] != uid and found["status"]["phase"] == "Running"
+
     # What runs in the pods
 
     def show(self, name: str, statement: str, *, password: str = "") -> list[Document]:

@@ -26,11 +26,6 @@ def uids(space: Space) -> dict[str, str]:
     return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in space.all("Pod")}
 
 
-def mounted_by(space: Space, pod: str) -> set[str] | None:
-    """None: it does not exist. The lab's kubelet may delete a new pod that has the name of one it is still stopping."""
-    return mounted(space).get(pod)
-
-
 def mounted(space: Space) -> dict[str, set[str]]:
     """The claims of each pod."""
     return {
@@ -46,10 +41,6 @@ def mounted(space: Space) -> dict[str, set[str]]:
 def templates(space: Space, name: str) -> list[str]:
     found = space.get("StatefulSet", name)["spec"]["volumeClaimTemplates"]
     return [item["metadata"]["name"] for item in found]
-
-
-def _is_back(space: Space, pod: str, uid: str) -> bool:
-    return uids(space).get(pod, uid) != uid
 
 
 def test_every_pod_gets_the_new_volume_and_keeps_its_old_one(space: Space) -> None:
@@ -103,9 +94,8 @@ def test_the_operator_dies_in_the_middle_and_pods_come_back_as_they_were(operato
     for pod in ("one-be-0", "one-be-2"):
         uid = uids(space)[pod]
         space.delete("Pod", pod, wait=False)
-        wait_for(partial(_is_back, space, pod, uid), what=f"{pod} to be back", patience=30)
-        claims = wait_for(partial(mounted_by, space, pod), what=f"{pod} to stay", patience=30)
-        assert claims == {f"be-data-{pod}"}
+        wait_for(partial(space.is_back, pod, uid), what=f"{pod} to be back", patience=30)
+        assert mounted(space)[pod] == {f"be-data-{pod}"}
     assert uids(space)["one-be-1"] == before["one-be-1"]
     operators.start("second")
     space.wait_ready("one", patience=240)

@@ -45,11 +45,6 @@ def leader(space: Space, name: str) -> str:
     return str(next(member["name"] for member in members if member.get("role") == "LEADER"))
 
 
-def made_again(space: Space, pod: str, uid: str) -> bool:
-    found = space.find("Pod", pod)
-    return found is not None and bool(found["metadata"]["uid"] != uid)
-
-
 @pytest.mark.parametrize(("kind", "component"), [("be", "starRocksBeSpec"), ("fe", "starRocksFeSpec")])
 def test_one_that_dies_in_mid_roll_comes_back_as_it_was(space: Space, kind: str, component: str) -> None:
     """The roll stops at the first pod, since another member has died; that one's pod is deleted; then all is undone."""
@@ -65,7 +60,7 @@ def test_one_that_dies_in_mid_roll_comes_back_as_it_was(space: Space, kind: str,
     space.wait(lambda: waits_for(space, "is to be replaced, but not yet"), "one", "to wait")
     uid = space.get("Pod", victim)["metadata"]["uid"]
     space.delete("Pod", victim, wait=False)
-    space.wait(lambda: made_again(space, victim, uid), "one", f"to have {victim} again")
+    space.wait(lambda: space.is_back(victim, uid), "one", f"to have {victim} again")
     assert revisions(space, prefix)[victim] == old
     space.wait(lambda: set(revisions(space, prefix).values()) - {old}, "one", "to replace a pod", pause=0.02)
     space.patch("StarRocksCluster", "one", {"spec": {component: {"podLabels": None}}})
