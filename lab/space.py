@@ -191,8 +191,8 @@ class Space:
             raise
 
     def is_back(self, pod: str, uid: str) -> bool:
-        """Whether the pod that had that uid was made again and runs. One that does not run yet may be deleted once more:
-        the lab's kubelet goes by names."""
+        """Whether the pod that had that uid was made again and runs. Before it runs it may be deleted once more: the
+        lab's kubelet goes by names."""
         found = self.find("Pod", pod)
         return found is not None and found["metadata"]["uid"] != uid and found["status"]["phase"] == "Running"
 
