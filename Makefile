@@ -6,6 +6,7 @@ BIN := .venv/bin
 CHAOS_EXAMPLES ?= 1000
 PYTEST := $(BIN)/python -m pytest -q --dist worksteal
 LABS ?= 2
+SCENARIOS := $(filter-out real-node,$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml)))
 
 # Another cluster is used only when it is named on the command line, never because the shell happens to point at one.
 ifneq ($(filter command line,$(origin KUBECONFIG)),)
@@ -98,9 +99,10 @@ chaos: deps  ## trouble at every call of every scenario, ten minutes of anything
 crashes: deps  ## ten minutes of crashes on the lab: the operator is killed at exact points of scale-ins
 	$(BIN)/python -m lab.crashes
 
+# A process for each: the workers of one `molecule test` never destroy what their scenarios made.
 .PHONY: molecule
-molecule: deps  ## the Molecule scenarios, as a user would try them
-	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/molecule test --all --exclude real-node --workers cpus --continue-on-failure
+molecule: deps  ## the Molecule scenarios, as a user would try them, LABS=2 side by side
+	@printf '%s\n' $(SCENARIOS) | PATH=$(CURDIR)/$(BIN):$$PATH xargs -P $(LABS) -I {} molecule test --scenario-name {}
 
 .PHONY: lint
 lint: deps  ## ruff, mypy --strict, import-linter, ansible-lint, yamllint
