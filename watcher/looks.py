@@ -24,7 +24,7 @@ from watcher.metrics import FAILURES, LOOK_SECONDS, LOOKS
 from watcher.queue import Jitter, Schedule
 
 log = logger(__name__)
-SLOWEST = 15  # times the interval: at most so long between looks at a cluster that waits for what does not come
+SLOWEST = 15.0  # seconds between looks at a cluster that waits for something that does not come
 SOON = 0.2
 NO_QUESTIONS = Questions()
 
@@ -188,7 +188,7 @@ class Looks:
             return
         subject.view, subject.digest = view, digest(view)
         changed = subject.digest != before
-        subject.interval = self._interval if changed else min(SLOWEST * self._interval, subject.interval * 1.5)
+        subject.interval = self._interval if changed else min(SLOWEST, subject.interval * 1.5)
         if subject.again:
             self.hasten(key)
         else:
