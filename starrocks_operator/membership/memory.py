@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from starrocks_operator.membership.frontend_table import DROPPED
 from starrocks_operator.membership.pods import instant
 from starrocks_operator.membership.second_memory import US, held_in, lines_of, members_in, quiet_in
 from starrocks_operator.model import StarRocksCluster
@@ -115,12 +114,8 @@ class Memory:
 
 def is_marker_due(cluster: StarRocksCluster, children: Children, status: Mapping[str, Any]) -> bool:
     """Whether the marker has to follow a status that is about to be written: its members, held settings and roll."""
-    members = (Member.model_validate(entry) for entry in status["members"] if _is_on_its_way(entry))
+    members = map(Member.model_validate, status["members"])
     held = {entry["name"]: entry["was"] for entry in status["heldSettings"]}
     quiet = tuple((status["rollout"] or {}).get("quiet") or ())
     lines = Memory(members={(m.host.lower(), m.id or ""): m for m in members}, held=held, quiet=quiet).lines
     return "\n".join(lines) != marker_data(cluster, children).get(MARKER_MEMORY, "")
-
-
-def _is_on_its_way(entry: Mapping[str, Any]) -> bool:
-    return bool(entry.get("orderedBy") or entry.get("leavingSince") or entry.get("state") == DROPPED)
